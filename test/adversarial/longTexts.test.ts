@@ -12,7 +12,7 @@ import { presentParams, rightResource, rightResult } from '../../src/core/protoc
 import { initializeRefused, listFailed } from '../../src/core/failures/startFailure.js';
 import { likelyCause } from '../../src/core/failures/likelyCause.js';
 import { LineSplitter } from '../../src/core/connections/stdio/lineSplitter.js';
-import { namedBy } from '../../src/core/gateway/conversations/conversationIds.js';
+import { namedBy } from '../../src/core/gateway/conversations/conversation.js';
 import { withId } from '../../src/core/protocol/jsonRpc.js';
 import { sketch } from '../../src/core/yaml/sketch.js';
 import { outline } from '../../src/core/authoring/outline.js';
@@ -27,17 +27,16 @@ import { Redactor } from '../../src/core/base/log.js';
 import { logMessage, trafficTrace } from '../../src/core/connections/logging.js';
 import { readProgress } from '../../src/core/connections/outcomes.js';
 import { AnswerLinks } from '../../src/core/minds/answerLinks.js';
-import { BearerCheck } from '../../src/core/gateway/http/access.js';
+import { hasToken } from '../../src/core/gateway/http/gateway.js';
 import { clientCapabilities, otherResult, serverCapabilities, toolResult } from '../../src/core/gateway/dialect.js';
-import { deliveredTask } from '../../src/core/gateway/methods/taskResults.js';
+import { deliveredTask } from '../../src/core/gateway/methods/methods.js';
 import { withoutCarriage } from '../../src/core/gateway/methods/requests.js';
 import { capabilitiesKey, covers, declaredCapabilities, showsApps, union } from '../../src/core/protocol/client.js';
 import { mirrorMismatch, toHeader } from '../../src/core/protocol/mirroredParams.js';
-import { metaOf } from '../../src/core/protocol/requestMeta.js';
-import { deliveryWithoutFiles } from '../../src/core/results/delivery.js';
-import { Excerpt } from '../../src/core/results/excerpt.js';
+import { metaOf } from '../../src/core/protocol/versions.js';
+import { deliveryWithoutFiles, Excerpt } from '../../src/core/results/delivery.js';
 import { silentLog } from '../support/fakes/silentLog.js';
-import { withoutDataUrls } from '../../src/core/results/dataUrls.js';
+import { withoutDataUrls } from '../../src/core/results/binaries.js';
 import { assertEachIsFed, plainReader, takingIn } from './foreignText.js';
 import { assertLinear, ofMany } from './longTexts.js';
 
@@ -177,7 +176,7 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
       mirrorMismatch(params, { p: text }, { 'mcp-param-p': `=?base64?${text}?=` }),
     ];
   },
-  'a token from a client': (text) => new BearerCheck('x').accepts(`Bearer ${text}`),
+  'a token from a client': (text) => hasToken(`Bearer ${text}`, Buffer.from('x')),
   'a result on its way to a client': async (text) => {
     const parts = [
       { type: 'text', text },
@@ -190,11 +189,9 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
     const origin = { serverId: 'a', tool: 'b' } as never;
     await delivery.forEditor(result, origin);
     await delivery.forEditorWithApp(result, origin, 'token');
-    await deliveredTask({ status: 'completed', result }, {
-      delivery,
-      clientKind: 'agentHost',
-      ...(origin as object),
-    } as never);
+    await delivery.forConversation(result, origin, true);
+    await delivery.forOthers(result, origin);
+    await deliveredTask({ status: 'completed', result }, delivery, 'agentHost', origin);
     return [
       toolResult('2024-11-05', result),
       otherResult('2024-11-05', { contents: [{ uri: text, text }], messages: [{ content: { text } }] }, false),
@@ -259,9 +256,13 @@ const notFed: Readonly<Record<string, readonly string[]>> = {
     'distance',
     'withoutSeparators',
     'toolIn',
+    'filesOf',
+    'ofConversation',
   ],
   'It puts the text into another one and does not look at it.': [
     'markdownList',
+    'sendJson',
+    'refuseRest',
     'refusal',
     'toolNameInvalid',
     'publishedNameInvalid',

@@ -5,7 +5,7 @@
  *     MCP_TOOLSETS_SEED=1 npx mocha --node-option import=tsx test/adversarial/remembered.test.ts
  */
 import assert from 'node:assert/strict';
-import { everyToolset } from '../../src/core/gateway/backend.js';
+import { everyToolset } from '../../src/core/gateway/routes.js';
 import { readKept } from '../../src/core/remembered/keptOffer.js';
 import { damagedText, mutated, randomOf } from '../fixtures/servers/shared/mutate.mjs';
 import { testCore } from '../support/core/testCore.js';

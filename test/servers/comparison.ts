@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
-import { everyToolset } from '../../src/core/gateway/backend.js';
+import { everyToolset } from '../../src/core/gateway/routes.js';
 import type { ClientKind } from '../../src/core/protocol/client.js';
 import type { Era } from '../../src/core/protocol/versions.js';
 import { CommandLine } from '../support/core/commandLine.js';

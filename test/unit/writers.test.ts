@@ -52,9 +52,8 @@ const allowed: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'core/files/tokenFile.ts': { 'link rename': 'It puts a private file in its place.' },
   'core/files/addressFile.ts': { unlink: 'To remove a link removes nothing else.' },
   'core/results/diskArtifacts.ts': {
-    'mkdir open rename rm': 'It writes to the storage of the editor, to new files alone.',
+    'mkdir open rename rm': 'It writes to the storage of the editor, to new files alone, and removes files there.',
   },
-  'core/results/artifactQuota.ts': { rm: 'It removes files in the storage of the editor.' },
   'core/approval/offerTexts.ts': { rm: 'It removes files in the storage of the editor.' },
   'core/remembered/offerFiles.ts': { rm: 'It removes files in the storage of the editor.' },
   'core/base/textFile.ts': { 'open openSync': 'It opens files to read them.' },

@@ -1,6 +1,4 @@
-/**
- * Checks the page of an app in a server's answer (G8): it exists, and has the right type and size. Everything is pure.
- */
+/** Checks the page of an app in a server's answer (G8). A fault is a phrase. */
 import { isObject } from '../base/isObject.js';
 import { asText } from '../base/text.js';
 
@@ -11,14 +9,12 @@ const largestApp = 8 << 20;
 
 type Contents = readonly Readonly<Record<string, unknown>>[];
 
-/** The page of an app, and its own declarations. */
 export interface AppPage {
   readonly html: string;
   /** `_meta.ui` of the resource. */
   readonly ui: Readonly<Record<string, unknown>>;
 }
 
-/** @returns the page, or its fault as a phrase */
 export function readAppPage(uri: string, contents: unknown): AppPage | { readonly wrong: string } {
   const wrong = appFault(uri, contents);
   if (wrong !== undefined) return { wrong };
@@ -27,7 +23,6 @@ export function readAppPage(uri: string, contents: unknown): AppPage | { readonl
   return { html, ui: isObject(meta) && isObject(meta['ui']) ? meta['ui'] : {} };
 }
 
-/** Returns the fault of an app as a phrase. */
 export function appFault(uri: string, contents: unknown): string | undefined {
   if (!uri.startsWith('ui://')) return `its address does not begin with ui://`;
   const [first] = objectsIn(contents);
@@ -47,7 +42,6 @@ export function appTooLarge(contents: unknown): string | undefined {
   return bytes <= largestApp ? undefined : `it has ${bytes} bytes, but an app may have at most ${largestApp}`;
 }
 
-/** Counts the bytes of text and data. */
 export function bytesIn(contents: Contents): number {
   return contents.reduce((sum, { text, blob }) => sum + sizeOf(text, 1) + sizeOf(blob, 3 / 4), 0);
 }

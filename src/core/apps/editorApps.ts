@@ -1,11 +1,8 @@
 /**
  * Carries data to and from apps through the editor (G8, measured on VS Code 1.139.1). The editor passes our result to
  * an app unchanged, and replaces every text by the structured content for the model. A call of an app does not name its
- * conversation.
- *
- * So the result for the model has the app's part in `_meta`, with a token for the conversation. A script at the
- * beginning of the page puts that part in its place before the app sees it, and adds the token to the app's requests.
- * Without the script, an app works without these. Everything is pure.
+ * conversation. So the result for the model has the app's part in `_meta`, with a token for the conversation. A script
+ * in the page puts that part in its place, and adds the token to the app's requests.
  */
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { isObject } from '../base/isObject.js';
@@ -17,12 +14,7 @@ const appKey = 'mcp-toolsets/app';
 
 const uriMark = `#${appKey}=`;
 
-/**
- * Adds the app's part to the result for the model.
- * @param forModel without notes
- * @param given the server's own result
- * @param token identifies the conversation
- */
+/** @param forModel without notes. `given` is the server's own result, and `token` identifies the conversation. */
 export function withAppPart(forModel: CallToolResult, given: CallToolResult, token: string): CallToolResult {
   // Servers promise a list and may send none.
   const isGiven =
@@ -65,11 +57,7 @@ function contentsWithScript(contents: unknown): unknown {
   return { ...contents, blob: Buffer.from(page).toString('base64') };
 }
 
-/**
- * Puts a script before everything else in a page. Pages are foreign and large, so the time must stay linear in their
- * length.
- * @param script must not hold the end of a script element
- */
+/** Takes time linear in the length of the page. The script must not hold the end of a script element. */
 export function withHeadScript(page: string, script: string): string {
   const at = endOf(page, /<head/i) ?? endOf(page, /<html/i) ?? endOf(page, /<!doctype/i) ?? 0;
   return `${page.slice(0, at)}<script>${script}</script>${page.slice(at)}`;

@@ -1,20 +1,20 @@
 /**
- * Makes the page around an app (G8). The app is foreign and may be hostile. It runs in a frame with an opaque origin,
- * which cannot open windows, navigate, download or ask the person anything. The frame inherits the policy of the page
- * around it. That page only passes messages between its frame and the panel. Everything is pure.
+ * Makes the page around an app (G8), which is foreign and may be hostile. The app runs in a frame with an opaque
+ * origin, which cannot open windows, navigate, download or ask the person anything. The frame inherits the policy of
+ * the page around it.
  */
 import type { AppPage } from './appResource.js';
-import { contentSecurityPolicy } from './csp.js';
+import { isObject } from '../base/isObject.js';
+import { isLoopback } from '../base/loopback.js';
+import { asText } from '../base/text.js';
 
-/** The identity of a page, so that its messages are not confused with those of the next page. */
 interface FrameOptions {
-  /** Letters, digits and dashes, another for each page. */
+  /** Letters, digits and dashes, another for each page, so that its messages are not confused with another's. */
   readonly mark: string;
   /** True if the server of the app runs on this machine. Otherwise its page may not reach this machine. */
   readonly isOfThisMachine: boolean;
 }
 
-/** A message between a page and the panel. */
 export interface Marked {
   readonly page: string;
   readonly message: unknown;
@@ -38,10 +38,7 @@ export function framePage({ html, ui }: AppPage, { mark, isOfThisMachine }: Fram
 </html>`;
 }
 
-/**
- * Puts our script before the page, so that no comment and no script of the page can swallow it. A document of `srcdoc`
- * needs no doctype. The policy is only for this document, because the editor works in the outer one.
- */
+/** No comment and no script of the page can swallow our script. The policy is only for this document. */
 function shutOff(html: string): string {
   const policy = "require-trusted-types-for 'script'; trusted-types default";
   const page = html.replace(/srcdoc(?=\s*=)/gi, 'data-no');
@@ -90,10 +87,7 @@ function attribute(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
 }
 
-/**
- * The page hears only the frame's own window and the panel. It recognises the panel by its own origin, which no frame
- * has. A frame that has loaded another page is removed.
- */
+/** The page recognises the panel by its own origin, which no frame has. A frame with another page is removed. */
 const relay = (mark: string): string => `(() => {
   const page = ${JSON.stringify(mark)};
   const panel = acquireVsCodeApi();
@@ -112,3 +106,52 @@ const relay = (mark: string): string => `(() => {
     document.body.textContent = 'The app left its page, so it was closed.';
   }, true);
 })();`;
+
+/** A scheme, a host that may begin with one wildcard, and a port. */
+const origin =
+  /^(?:https|wss):\/\/(?:\*\.)?[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*(?::\d{1,5})?\/?$/i;
+/** A local program seldom encrypts and may have any port. The editor's chat allows it too (VS Code 1.139.1). */
+const local = /^(?:https?|wss?):\/\/(?:localhost|127\.0\.0\.1)(?::(?:\d{1,5}|\*))?\/?$/i;
+
+const mostSources = 64;
+
+interface Policy {
+  readonly policy: string;
+  /** The declared sources without a grant. */
+  readonly refused: readonly string[];
+}
+
+/** Encrypted names of this machine count too. */
+const ofThisMachine = (source: string): boolean => isLoopback(/^[a-z]+:\/\/([^:/]+)/i.exec(source)?.[1] ?? '');
+
+/** @param ui `_meta.ui` of the page */
+export function contentSecurityPolicy(ui: Readonly<Record<string, unknown>>, isOfThisMachine: boolean): Policy {
+  const csp = isObject(ui['csp']) ? ui['csp'] : {};
+  const refused: string[] = [];
+  const sources = (key: string): string => {
+    const declared: unknown[] = Array.isArray(csp[key]) ? csp[key] : [];
+    const granted = declared.filter((source, index): source is string => {
+      const isOrigin = typeof source === 'string' && (origin.test(source) || local.test(source));
+      if (isOrigin && index < mostSources && (isOfThisMachine || !ofThisMachine(source))) return true;
+      refused.push(asText(source));
+      return false;
+    });
+    return granted.map((source) => ` ${source}`).join('');
+  };
+  const only = (list: string): string => (list === '' ? " 'none'" : list);
+  const resources = sources('resourceDomains');
+  const policy = [
+    "default-src 'none'",
+    `script-src 'unsafe-inline'${resources}`,
+    `style-src 'unsafe-inline'${resources}`,
+    `img-src data:${resources}`,
+    `media-src data:${resources}`,
+    `font-src data:${resources}`,
+    `connect-src${only(sources('connectDomains'))}`,
+    `frame-src${only(sources('frameDomains'))}`,
+    "object-src 'none'",
+    `base-uri${only(sources('baseUriDomains'))}`,
+    "form-action 'none'",
+  ].join('; ');
+  return { policy, refused };
+}

@@ -1,12 +1,8 @@
-/**
- * Reads `_meta.ui` of tools, from the extension MCP Apps (`io.modelcontextprotocol/ui`, 2026-01-26): the app for a
- * result, and who may call the tool (G8). The data is foreign. Everything is pure.
- */
+/** Reads the foreign `_meta.ui` of tools (`io.modelcontextprotocol/ui`, 2026-01-26), for apps and their calls (G8). */
 import { isObject } from '../base/isObject.js';
 
 type Described = Readonly<Record<string, unknown>>;
 
-/** Returns the URI of the tool's app. */
 export function appOf(tool: Described): string | undefined {
   const uri = uiOf(tool)?.['resourceUri'];
   return typeof uri === 'string' && uri !== '' ? uri : undefined;

@@ -1,16 +1,18 @@
 /**
- * Joins one stdio client to the gateway (G6) by two peers: each answers with the results of the other. Requests of
- * servers, progress and cancellation pass too. A client of the legacy era is a session of the gateway; a client of the
- * modern era has a separate address there. Either is one conversation.
- *
- * If the gateway has gone, it is looked for again: a legacy client's `initialize` is repeated, and undelivered
- * requests are sent then. Requests at the old gateway are still answered there if it goes on. Invariants: a request is
- * sent again only if it was not delivered (X4) or only listens; every request is answered, unless the client cancelled
- * it; stdout has nothing but messages.
+ * Joins one stdio client to the gateway (G6) by two peers: each answers with the results of the other. A client of the
+ * legacy era is a session of the gateway; a client of the modern era has a separate address there. If the gateway has
+ * gone, it is looked for again; requests at the old one are still answered there if it goes on. Invariants: a request
+ * is sent again only if it was not delivered (X4) or only listens; every request is answered, unless the client
+ * cancelled it; stdout has nothing but messages.
  */
 import { createHash } from 'node:crypto';
 import type { Readable, Writable } from 'node:stream';
-import type { JSONRPCNotification, JSONRPCRequest, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import type {
+  JSONRPCNotification,
+  JSONRPCRequest,
+  RequestId,
+  JSONRPCMessage,
+} from '@modelcontextprotocol/sdk/types.js';
 import type { Clock } from '../base/clock.js';
 import type { Log } from '../base/log.js';
 import { asText, messageOf } from '../base/text.js';
@@ -18,28 +20,25 @@ import { TransportFailure, wasNotDelivered } from '../failures/transportFailure.
 import { Peer, type Result } from '../peer/peer.js';
 import type { Fields } from '../protocol/client.js';
 import { errorCodes, RpcFailure } from '../protocol/errors.js';
-import { metaKeys, metaOf } from '../protocol/requestMeta.js';
-import { mostUnread, type Era } from '../protocol/versions.js';
-import { ClientPipe } from './clientPipe.js';
-import { type GatewayAddress, Line, type Way } from './line.js';
-import { begunElsewhere, OwnAddress } from './ownAddress.js';
+import { metaKeys, metaOf, mostUnread, type Era } from '../protocol/versions.js';
+import { type GatewayAddress, Line, type Way, begunElsewhere, OwnAddress } from './line.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { LineSplitter } from '../connections/stdio/lineSplitter.js';
+import { errorMessage, messagesOf, parsePayload, wireMessage } from '../protocol/jsonRpc.js';
 
 interface BridgeDeps {
   readonly input: Readable;
   readonly output: Writable;
-  /** Finds the gateway, or starts one. */
   readonly find: () => Promise<GatewayAddress>;
   readonly clock: Clock;
   readonly log: Log;
   readonly version: string;
 }
 
-/** A `subscriptions/listen` of the client. */
 interface Subscription {
   readonly request: JSONRPCRequest;
   /** True from the second sending until the gateway has agreed. */
   isRepeated: boolean;
-  /** The tasks whose changes it reports. */
   tasks: readonly unknown[];
   /** Ends it at both sides. */
   end: () => void;
@@ -63,7 +62,6 @@ const topics: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 
 const listKeys: Readonly<Record<string, string>> = Object.assign({}, ...Object.values(topics));
 
-/** A list that the client has read. */
 interface ReadList {
   readonly era: Era;
   readonly params: Result | undefined;
@@ -72,7 +70,6 @@ interface ReadList {
 }
 
 export class Bridge {
-  /** The client's `initialize`. */
   private first: JSONRPCRequest | undefined;
   private readonly lines: Readonly<Record<Era, Line>>;
   private readonly address = new OwnAddress();
@@ -81,7 +78,6 @@ export class Bridge {
   private readonly subscriptions = new Map<RequestId, Subscription>();
   /** The newest lists of the client, by method. */
   private readonly lists = new Map<string, ReadList>();
-  /** The number of own requests for lists. */
   private asked = 0;
 
   constructor(private readonly deps: BridgeDeps) {
@@ -132,7 +128,6 @@ export class Bridge {
     await this.address.giveBack();
   }
 
-  /** Resolves to the gateway's result of a request of the client. */
   private async relay(request: JSONRPCRequest, signal: AbortSignal): Promise<Fields> {
     const era = eraOf(request);
     if (request.method === 'initialize') this.first = request;
@@ -191,7 +186,7 @@ export class Bridge {
     return isNowhere && (await this.lines.modern.hasMoved(way));
   }
 
-  /** Passes on a notification of the client. Only the legacy era has any. */
+  /** Only the legacy era has any. */
   private async pass(notification: JSONRPCNotification): Promise<void> {
     try {
       const way = await this.lines.legacy.way();
@@ -214,8 +209,7 @@ export class Bridge {
   }
 
   /**
-   * To the client, a repeated subscription is the same one. It gets the notifications it may have missed. The
-   * subscription ends if it no longer reports the same tasks, because the client may wait only for these.
+   * A repeated subscription ends if it no longer reports the same tasks, because the client may wait only for these.
    */
   private hearGateway(notification: JSONRPCNotification): void {
     const { method, params = {} } = notification;
@@ -240,12 +234,7 @@ export class Bridge {
     this.lists.set(method, { era: eraOf({ params }), params, digest: digestOf(result, key) });
   }
 
-  /**
-   * Tells the client about the lists that differ from what it has read, because agents pay for every change (N6). A list that it
-   * has not read counts as changed.
-   *
-   * @param peer the new gateway; by default the present one
-   */
+  /** Reports the lists that differ from what the client has read, because agents pay for every change (N6). */
   private async tellChanges(
     peer?: Peer,
     possible: readonly string[] = Object.keys(topics),
@@ -299,4 +288,65 @@ function failureIn(error: unknown): TransportFailure | undefined {
 function inWords(error: unknown): RpcFailure {
   if (error instanceof RpcFailure) return failureIn(error) ? new RpcFailure(error.code, error.message) : error;
   return new RpcFailure(errorCodes.server, `The toolsets cannot be reached: ${messageOf(error)}`);
+}
+
+/** The gateway takes this much in one body. */
+const longestLine = 16 << 20;
+
+const noAnswer = { code: errorCodes.internal, message: 'The client answered with neither a result nor an error.' };
+
+class ClientPipe implements Transport {
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  onmessage?: (message: JSONRPCMessage) => void;
+
+  constructor(
+    private readonly input: Readable,
+    private readonly output: Writable,
+  ) {}
+
+  start(): Promise<void> {
+    const lines = new LineSplitter({
+      limit: longestLine,
+      onLine: (line) => this.hear(line),
+      onExcess: () => {
+        this.input.destroy();
+        return 'stop';
+      },
+    });
+    this.input.on('data', (chunk: Buffer) => lines.push(chunk));
+    return Promise.resolve();
+  }
+
+  untilEnd(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      for (const event of ['end', 'close', 'error']) this.input.once(event, () => resolve());
+      this.output.once('error', () => resolve());
+      if (signal.aborted) resolve();
+      else signal.addEventListener('abort', () => resolve(), { once: true });
+    });
+  }
+
+  send(message: JSONRPCMessage): Promise<void> {
+    this.output.write(`${JSON.stringify(message)}\n`);
+    return Promise.resolve();
+  }
+
+  close(): Promise<void> {
+    this.input.pause();
+    this.onclose?.();
+    return Promise.resolve();
+  }
+
+  private hear(line: string): void {
+    if (line.trim() === '') return;
+    const payload = parsePayload(line);
+    if (payload.kind === 'unreadable') return void this.output.write(`${errorMessage(null, payload.error)}\n`);
+    for (const message of messagesOf(payload)) {
+      if (message.kind === 'invalid') this.output.write(`${errorMessage(message.id, message.error)}\n`);
+      const isEmpty = message.kind === 'response' && !message.result && !message.error;
+      const read = wireMessage(isEmpty ? { ...message, error: noAnswer } : message);
+      if (read) this.onmessage?.(read);
+    }
+  }
 }

@@ -1,7 +1,4 @@
-/**
- * The client's connection to the gateway in one protocol era. If the gateway has gone, the next message looks for it
- * again.
- */
+/** The client's connection to the gateway in one era. If the gateway has gone, the next message looks for it again. */
 import type { Clock } from '../base/clock.js';
 import type { Log } from '../base/log.js';
 import { SingleFlight } from '../base/singleFlight.js';
@@ -10,6 +7,10 @@ import { RequestHeaders } from '../connections/eras/requestHeaders.js';
 import { HttpTransport } from '../connections/http/transport.js';
 import { Peer, type PeerListener } from '../peer/peer.js';
 import { modernVersion } from '../protocol/versions.js';
+import { randomBytes } from 'node:crypto';
+import { finished } from 'node:stream/promises';
+import { directAgents } from '../connections/http/agents.js';
+import { exchange, type HttpReply } from '../connections/http/exchange.js';
 
 export interface GatewayAddress {
   readonly url: string;
@@ -22,7 +23,7 @@ interface LineDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly version: string;
-  /** Headers of every message. @param times how often there was a gateway before */
+  /** @param times how often there was a gateway before */
   readonly headers: (times: number) => Readonly<Record<string, string>>;
   readonly listener: PeerListener;
   /** The gateway has begun a new session for the old one. */
@@ -34,7 +35,6 @@ interface LineDeps {
 /** A gateway is looked for again if it does not begin a new session within this, in milliseconds. */
 const sessionLimitMs = 30_000;
 
-/** The peer at one gateway. */
 export class Way {
   readonly transport: HttpTransport;
   readonly peer: Peer;
@@ -76,7 +76,6 @@ export class Line {
 
   constructor(private readonly deps: LineDeps) {}
 
-  /** Rejects without a gateway. */
   async way(): Promise<Way> {
     if (!this.current) await this.opening.request();
     const { current } = this;
@@ -126,5 +125,59 @@ export class Line {
     } catch (error) {
       this.failure = messageOf(error);
     }
+  }
+}
+
+/** Tells a gateway about a conversation begun at another one. */
+export const begunElsewhere = 'mcp-toolsets-begun-elsewhere';
+
+const endLimitMs = 2_000;
+
+export class OwnAddress {
+  private readonly id = randomBytes(16).toString('base64url');
+  private gateway: GatewayAddress | undefined;
+  private attendance = new AbortController();
+  private readonly agents = directAgents({});
+
+  at({ url, token }: GatewayAddress): GatewayAddress {
+    return { url: `${url}/c/${this.id}`, token };
+  }
+
+  /** Holds the address open until it is given back, or the gateway goes. */
+  attend(gateway: GatewayAddress): void {
+    this.attendance.abort();
+    this.attendance = new AbortController();
+    this.gateway = gateway;
+    void this.listen(gateway, this.attendance.signal);
+  }
+
+  /** Never rejects. */
+  async giveBack(): Promise<void> {
+    this.attendance.abort();
+    const given = this.gateway && this.ask('DELETE', this.gateway, AbortSignal.timeout(endLimitMs));
+    await given?.then(({ body }) => body.destroy()).catch(() => undefined);
+  }
+
+  private async listen(gateway: GatewayAddress, signal: AbortSignal): Promise<void> {
+    try {
+      const { body } = await this.ask('GET', gateway, signal);
+      // The stream has only signs of life.
+      await finished(body.resume());
+    } catch {
+      // The next message finds the gateway again, and opens the address there.
+    }
+  }
+
+  private ask(method: 'GET' | 'DELETE', gateway: GatewayAddress, signal: AbortSignal): Promise<HttpReply> {
+    const url = new URL(gateway.url);
+    return exchange({
+      method,
+      url,
+      headers: { accept: 'text/event-stream' },
+      credentials: { authorization: `Bearer ${gateway.token}` },
+      redirects: 'leave',
+      agents: this.agents,
+      signal,
+    });
   }
 }

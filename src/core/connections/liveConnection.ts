@@ -23,7 +23,7 @@ import type { ServerTransport } from '../peer/transport.js';
 import type { Fields, ServerClient } from '../protocol/client.js';
 import type { RpcError } from '../protocol/errors.js';
 import type { ServerOutcome } from '../protocol/request.js';
-import { taskChanged } from '../protocol/tasks.js';
+import { taskChanged } from '../protocol/versions.js';
 import type {
   Connection,
   ListOptions,

@@ -5,7 +5,7 @@ import type { Log, LogLevel } from '../base/log.js';
 import { TokenBucket } from '../base/tokenBucket.js';
 import type { PeerTrace } from '../peer/peer.js';
 import { inBrief, shortened } from '../protocol/inBrief.js';
-import { isLogLevel, logLevelRank } from '../protocol/logLevels.js';
+import { isLogLevel, logLevelRank } from '../protocol/versions.js';
 import type { Fields } from '../protocol/client.js';
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 

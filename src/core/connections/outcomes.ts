@@ -7,8 +7,7 @@ import { clipped } from '../base/text.js';
 import { errorCodes } from '../protocol/errors.js';
 import { deepestValue, isTooDeep } from '../protocol/json.js';
 import { rightResult } from '../protocol/shapes.js';
-import { taskIn } from '../protocol/tasks.js';
-import { modernVersion } from '../protocol/versions.js';
+import { taskIn, modernVersion } from '../protocol/versions.js';
 import type { TransportFailure } from '../failures/transportFailure.js';
 
 /** An undelivered request is an error of its call; a delivered one without an answer is lost. */

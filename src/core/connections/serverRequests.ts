@@ -12,8 +12,7 @@ import type { Exchange, Peer } from '../peer/peer.js';
 import type { ServerTransport } from '../peer/transport.js';
 import { refusal, type Fields, type ServerClient } from '../protocol/client.js';
 import { errorCodes, RpcFailure } from '../protocol/errors.js';
-import { isKeptId } from '../protocol/keptIds.js';
-import { metaOf } from '../protocol/requestMeta.js';
+import { isKeptId, metaOf } from '../protocol/versions.js';
 
 /** Elicitations by URL that the server may still report as complete. */
 const mostElicitations = 1_000;

@@ -5,14 +5,11 @@ import type { ServerFeatures } from '../tools/features.js';
 import type { ClientChange, ClientKind, ServerClient } from '../protocol/client.js';
 import type { OtherOutcome, ToolOutcome, ToolsetCall, ToolsetRequest } from '../protocol/request.js';
 
-/** The id of all toolsets together, at `/mcp`. No server can have it. */
-export const everyToolset = '*';
-
 export interface ServedToolset {
   readonly id: string;
   readonly serverName: string;
   readonly instructions: string | undefined;
-  /** The tools in order, under the names for this kind of client. All other fields are the server's. */
+  /** Under the names for this kind of client. All other fields are the server's. */
   readonly tools: readonly Tool[];
   /** Tools with a question to a person here. The list marks them, so the client does not ask too (S4). */
   readonly promised?: ReadonlySet<string>;
@@ -30,16 +27,14 @@ export interface ServedToolset {
 
 export interface GatewayBackend {
   /**
-   * Returns undefined for an unknown toolset; the gateway then answers 404. An unchanged toolset is the same
-   * object.
-   * @param conversation gets the lists of its instances (G3g); by default, the lists for all
+   * An unchanged toolset is the same object. Each conversation may have its own lists (G3g); without one, they are for
+   * all.
    */
   toolset(id: string, clientKind: ClientKind, conversation?: string): ServedToolset | undefined;
-  /** Returns a configured toolset without tools, or undefined if it is not configured. */
+  /** For a configured toolset without tools. */
   placeholder(id: string, clientKind: ClientKind): ServedToolset | undefined;
-  /** Resolves as soon as the server of a toolset, or each of all, is not starting; rejects when the signal is aborted. */
+  /** Resolves as soon as the server, or each of all, is not starting; rejects when the signal is aborted. */
   settled(id: string, signal: AbortSignal): Promise<void>;
-  /** Fires with the ids of toolsets with possible changes for a client. */
   readonly onDidChangeToolsets: Event<readonly string[]>;
   callTool(call: ToolsetCall): Promise<ToolOutcome>;
   /** Its parameters have the names for clients. */

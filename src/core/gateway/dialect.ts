@@ -1,18 +1,21 @@
 /**
- * Writes messages in the format of the client's protocol version (G2). Newer fields, kinds of content and questions
- * are left out. The rest takes an older form: a link becomes a line of text, audio an embedded resource, a structure its
- * JSON. Everything here is pure.
- *
- * `_meta` of requests, results and notifications exists in every version; `_meta` of entries and content since
- * 2025-06-18.
+ * Writes messages in the format of the client's protocol version (G2). Newer fields, kinds of content and questions are
+ * left out or take an older form. `_meta` of requests, results and notifications exists in every version; `_meta` of
+ * entries and content since 2025-06-18.
  */
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { isObject } from '../base/isObject.js';
 import { asText } from '../base/text.js';
 import type { Fields } from '../protocol/client.js';
 import { errorCodes, RpcFailure, type RpcError } from '../protocol/errors.js';
-import { taskChanged, withoutTasks } from '../protocol/tasks.js';
-import { modernVersion, protocolVersions, type ProtocolVersion, type SpokenVersion } from '../protocol/versions.js';
+import {
+  taskChanged,
+  withoutTasks,
+  modernVersion,
+  protocolVersions,
+  type ProtocolVersion,
+  type SpokenVersion,
+} from '../protocol/versions.js';
 
 const [newest] = protocolVersions;
 
@@ -21,7 +24,7 @@ export function isAtLeast(version: SpokenVersion, first: SpokenVersion): boolean
   return version >= first;
 }
 
-/** Returns the declared capabilities with a meaning in this version. */
+/** Only what has a meaning in this version. */
 export function clientCapabilities(version: ProtocolVersion, said: Fields): Fields {
   // Tasks are an extension since 2026-07-28, and were different before.
   const declared = withoutTasks(said);
@@ -37,10 +40,7 @@ export function clientCapabilities(version: ProtocolVersion, said: Fields): Fiel
 /** The names in `clientInfo` of Claude Code 2.1.330 and Codex 0.169.0. */
 const structureReaders: readonly unknown[] = ['claude-code', 'codex-mcp-client'];
 
-/**
- * True if the client shows its model only `structuredContent`. With a note, such a client gets the structure as text,
- * so its tools are listed without `outputSchema`.
- */
+/** With a note, such a client gets the structure as text, so its tools are listed without `outputSchema`. */
 export function readsStructureAlone(clientInfo: unknown): boolean {
   return isObject(clientInfo) && structureReaders.includes(clientInfo['name']);
 }
@@ -50,7 +50,6 @@ export function serverCapabilities(version: SpokenVersion, { completions, ...res
   return completions !== undefined && isAtLeast(version, '2025-03-26') ? { ...rest, completions } : rest;
 }
 
-/** Returns a list of tools, prompts, resources or templates in the format of the version. */
 export function entries<Entry extends object>(version: SpokenVersion, list: readonly Entry[]): readonly Entry[] {
   return isAtLeast(version, newest) ? list : list.map((entry) => plainer(version, entry as Fields) as Entry);
 }
@@ -87,10 +86,7 @@ export function toolResult(version: SpokenVersion, result: CallToolResult): Call
 /** Clients keep no result with these hints, because an edit may change it at once (X8). */
 export const notToBeKept = { ttlMs: 0, cacheScope: 'private' } as const;
 
-/**
- * Returns the result of any request but a tool call in the format of the version.
- * @param isForOne true if another conversation may get another result
- */
+/** @param isForOne true if another conversation may get another result */
 export function otherResult(version: SpokenVersion, result: Fields, isForOne: boolean): Fields {
   if (version === modernVersion) {
     const hints = 'contents' in result ? (isForOne ? notToBeKept : hintsOf(result)) : {};
@@ -167,10 +163,7 @@ function text(value: string): { type: 'text'; text: string } {
   return { type: 'text', text: value };
 }
 
-/**
- * Returns a server's request in the format of the version. Throws the error for the server if the version cannot
- * express the request.
- */
+/** Throws the error for the server if the version cannot express the request. */
 export function clientRequest(version: SpokenVersion, method: string, params: Fields | undefined): Fields | undefined {
   if (version === modernVersion) return params && inputRequest(params);
   if (isAtLeast(version, newest) || !params) return params;
@@ -233,13 +226,12 @@ function unsaid(what: string): RpcFailure {
 
 const toldToAll: readonly string[] = ['notifications/message', 'notifications/resources/updated'];
 
-/** True if clients of this version know the notification. */
 export function isToldTo(version: SpokenVersion, notification: string): boolean {
   if (notification === 'notifications/elicitation/complete') return version === newest;
   return toldToAll.includes(notification) || (notification === taskChanged && version === modernVersion);
 }
 
-function without(value: Fields, ...keys: readonly string[]): Fields {
+export function without(value: Fields, ...keys: readonly string[]): Fields {
   return Object.fromEntries(Object.entries(value).filter(([key]) => !keys.includes(key)));
 }
 

@@ -1,11 +1,8 @@
 /**
  * Writes replies: a quick answer as JSON, because clients read it faster than an event; otherwise server-sent events.
- * The head of a reply waits for the first message, so a quick answer is one packet (P3). After a second, the head
- * goes out by itself. Comments keep every stream alive: after 300 s of silence, the editor's HTTP client drops a
- * reply, and its call never settles.
- *
- * Streams have no event ids, so the messages of a lost stream are not sent again. Writing to a closed stream does
- * nothing.
+ * The head of a reply waits for the first message, so a quick answer is one packet (P3). Comments keep every stream
+ * alive: after 300 s of silence, the editor's HTTP client drops a reply, and its call never settles. Writing to a
+ * closed stream does nothing.
  */
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Clock } from '../base/clock.js';
@@ -27,11 +24,11 @@ export interface OpenStream extends MessageStream {
 /** The reply to one POST. */
 export interface Reply extends MessageStream {
   /**
-   * Settles one request of the POST, with its answer or (cancelled) without; the last one ends the stream.
-   * @param status the HTTP status of a single answer, if its head has not gone out; by default 200
+   * Settles one request of the POST; without an answer, it was cancelled. The last one ends the stream.
+   * @param status of a single answer, if its head has not gone out
    */
   settle(answer: string | undefined, status?: number): void;
-  /** Returns the current progress token of the client, because a later POST may bring another. */
+  /** A later POST may bring another progress token. */
   progressToken?(): unknown;
 }
 
@@ -49,6 +46,12 @@ function frame(message: string): string {
 }
 
 const eventHeaders = { 'content-type': 'text/event-stream', 'cache-control': 'no-cache, no-transform' } as const;
+
+export function sendJson(response: ServerResponse, status: number, json: string, more?: OutgoingHttpHeaders): void {
+  if (response.headersSent || response.destroyed) return;
+  const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(json), ...more };
+  response.writeHead(status, headers).end(json);
+}
 
 /** One timer for all streams. A first comment and the head of a reply may come early, never late. */
 export class Heartbeat implements Disposable {
@@ -68,7 +71,6 @@ export class Heartbeat implements Disposable {
     this.timer ??= this.clock.after(this.intervalMs, () => this.beat());
   }
 
-  /** Stops the comments on a stream. */
   remove(response: ServerResponse): void {
     this.responses.delete(response);
   }
@@ -105,10 +107,7 @@ export class Heartbeat implements Disposable {
   }
 }
 
-/**
- * The stream of a GET, open until either side ends it or its client does not read. The next stream repeats the missed
- * news.
- */
+/** The stream of a GET, open until either side ends it or its client does not read. */
 export class ListenStream implements OpenStream {
   constructor(
     private readonly response: ServerResponse,
@@ -139,7 +138,6 @@ export class ListenStream implements OpenStream {
 
 interface PostReplyDeps {
   readonly heartbeat: Heartbeat;
-  /** The number of requests to settle. */
   readonly requests: number;
   /** The requests came as an array, so a single object is a wrong answer. */
   readonly isBatch?: boolean;
@@ -148,7 +146,7 @@ interface PostReplyDeps {
 
 export class PostReply implements Reply {
   private headSent = false;
-  /** Messages from the time before the POST was taken in completely. */
+  /** From the time before the POST was taken in completely. */
   private gathered: string | undefined = '';
   private unsettled: number;
   private head: Disposable | undefined;
@@ -191,19 +189,15 @@ export class PostReply implements Reply {
       return;
     }
     if (this.isClosed) return;
-    const last = answer === undefined ? '' : frame(answer);
-    if (last.length > longBody) {
-      this.endInPieces(answer as string, status);
-      return;
-    }
+    const isEvents = answer === undefined || this.headSent || !!this.gathered || (status === 200 && !this.readsJson);
+    // A text goes out with the head in one piece; bytes would be copied first.
+    const body = isEvents ? (this.gathered ?? '') + (answer === undefined ? '' : frame(answer)) : answer;
+    if (body.length > longBody) return this.endInPieces(body, isEvents, status);
     if (this.headSent) {
-      this.response.end(last);
+      this.response.end(body);
       return;
     }
     this.head?.dispose();
-    const isEvents = answer === undefined || !!this.gathered || (status === 200 && !this.readsJson);
-    // A text goes out with the head in one piece; bytes would be copied first.
-    const body = isEvents ? (this.gathered ?? '') + last : answer;
     const length = Buffer.byteLength(body);
     // Written out, because a copy by `...` takes longer than everything else here (P3).
     const headers: OutgoingHttpHeaders = isEvents
@@ -218,10 +212,8 @@ export class PostReply implements Reply {
   }
 
   /** Encoding a long body at once would block the event loop (P10). */
-  private endInPieces(answer: string, status: number): void {
+  private endInPieces(body: string, isEvents: boolean, status: number): void {
     const { response } = this;
-    const isEvents = this.headSent || !!this.gathered || (status === 200 && !this.readsJson);
-    const body = isEvents ? (this.gathered ?? '') + frame(answer) : answer;
     if (isEvents) this.sendHead();
     else response.writeHead(status, { 'content-type': 'application/json', ...this.deps.headers });
     this.head?.dispose();

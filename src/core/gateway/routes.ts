@@ -1,10 +1,11 @@
 /** The paths of the gateway: one for each toolset and kind of client, and for each conversation with its own address. */
 import type { ClientKind } from '../protocol/client.js';
-import { everyToolset } from './backend.js';
+
+/** The id of all toolsets together, at `/mcp`. No server can have it. */
+export const everyToolset = '*';
 
 export interface Route {
   readonly clientKind: ClientKind;
-  /** The toolset; `everyToolset` if the path names none. */
   readonly toolset: string;
   /** A client-chosen id that reserves the path for one conversation (G3). */
   readonly address?: string;
@@ -19,7 +20,7 @@ export const programsPath = '/programs';
 
 /** A client that is there now. */
 export interface ConnectedProgram {
-  /** Its name in `clientInfo`; empty if it gave none. */
+  /** Its name; empty if it gave none. */
   readonly program: string;
   readonly toolset: string;
 }
@@ -48,4 +49,8 @@ export function routePath(route: Route): string {
 /** True for unused paths too, because the editor must never see a 403. */
 export function isEditorPath(url: string | undefined): boolean {
   return url?.startsWith(`/${segments.editor}/`) === true;
+}
+
+export function isRestPath(url: string | undefined): boolean {
+  return /^\/api(?:\/|$|\?)/.test(url ?? '');
 }

@@ -4,7 +4,7 @@ import type { PoolFailure } from '../instances/pool.js';
 import { errorCodes } from '../protocol/errors.js';
 import { serves } from '../reconcile/shortfall.js';
 import type { StatusSnapshot } from '../reconcile/status.js';
-import { withoutDataUrls } from '../results/dataUrls.js';
+import { withoutDataUrls } from '../results/binaries.js';
 import type {
   Destination,
   OtherOutcome,

@@ -17,7 +17,7 @@ import { leaseNote, releaseByName } from './leaseNotes.js';
 import type { ToolOutcome } from '../protocol/request.js';
 import type { StatusSnapshot } from '../reconcile/status.js';
 import type { Delivery } from '../results/delivery.js';
-import { withNotes } from '../results/notes.js';
+import { withNotes } from '../results/forEditor.js';
 import type { AppliedOverride, ServedTool, Toolset } from '../tools/catalogue.js';
 
 /** A result that opens an app of its server (G8), with its conversation. */

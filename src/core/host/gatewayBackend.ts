@@ -4,11 +4,12 @@
  */
 import { Emitter, nextEvent } from '../base/events.js';
 import type { Disposable } from '../base/disposables.js';
-import { everyToolset, type GatewayBackend, type ServedToolset } from '../gateway/backend.js';
+import type { GatewayBackend, ServedToolset } from '../gateway/backend.js';
+import { everyToolset } from '../gateway/routes.js';
 import type { ClientChange, ClientKind, Fields, ServerClient } from '../protocol/client.js';
 import { errorCodes } from '../protocol/errors.js';
 import type { OtherOutcome, ToolOutcome, ToolsetCall, ToolsetRequest } from '../protocol/request.js';
-import { isAboutTask, watchTask } from '../protocol/tasks.js';
+import { isAboutTask, watchTask } from '../protocol/versions.js';
 import type { Catalogue, Toolset } from '../tools/catalogue.js';
 import { admitsResource, contentsRefused } from '../tools/promptsAndResources.js';
 import { asText, clipped } from '../base/text.js';

@@ -38,7 +38,7 @@ import { ServerSignIns } from './signIns.js';
 import type { Host, HostDeps } from './hostContract.js';
 import { errorCodes } from '../protocol/errors.js';
 import type { OtherOutcome, ToolOutcome, ToolsetCall, ToolsetRequest } from '../protocol/request.js';
-import { isAboutTask, needsTask } from '../protocol/tasks.js';
+import { isAboutTask, needsTask } from '../protocol/versions.js';
 import type { Catalogue, ServedTool } from '../tools/catalogue.js';
 import { completed, type Completed } from '../tools/override.js';
 import { offerMemory } from './offering.js';

@@ -4,9 +4,10 @@
  */
 import type { Prompt, Tool } from '@modelcontextprotocol/sdk/types.js';
 import { isObject } from '../base/isObject.js';
-import { everyToolset, type ServedToolset } from '../gateway/backend.js';
+import type { ServedToolset } from '../gateway/backend.js';
+import { everyToolset } from '../gateway/routes.js';
 import type { ClientKind, Fields } from '../protocol/client.js';
-import { knowsTasks, needsTask, tasksExtension } from '../protocol/tasks.js';
+import { knowsTasks, needsTask, tasksExtension } from '../protocol/versions.js';
 import type { Catalogue, ServedTool, Toolset } from '../tools/catalogue.js';
 import { agentHostName, longestEditorId } from '../tools/editorNames.js';
 import { type ServerFeatures, toolsAlone } from '../tools/features.js';

@@ -3,7 +3,7 @@
  * which holds no slash. Everything is pure.
  */
 import type { Fields, ServerClient } from '../protocol/client.js';
-import { taskChanged, taskIn } from '../protocol/tasks.js';
+import { taskChanged, taskIn } from '../protocol/versions.js';
 
 interface TaskOfServer {
   readonly server: string;

@@ -9,9 +9,8 @@ import { TransientMap } from '../base/transientMap.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import type { Connection, OfferKind, TimedCall, TimedRequest } from '../connections/connection.js';
 import type { ClientChange, Fields, ServerClient } from '../protocol/client.js';
-import { logLevelRank } from '../protocol/logLevels.js';
+import { logLevelRank, isFinal, taskChanged, taskIn, unwatchTask, watchTask } from '../protocol/versions.js';
 import type { LeaseNews, ServerOutcome } from '../protocol/request.js';
-import { isFinal, taskChanged, taskIn, unwatchTask, watchTask } from '../protocol/tasks.js';
 import type { SlotHolder } from './limit.js';
 import { Subscriptions } from './serverConversations.js';
 

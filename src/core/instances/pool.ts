@@ -29,7 +29,7 @@ import {
   type ServerClient,
   union,
 } from '../protocol/client.js';
-import { isAboutTask, taskIn } from '../protocol/tasks.js';
+import { isAboutTask, taskIn } from '../protocol/versions.js';
 import type { ServerConversations } from './serverConversations.js';
 import type { Services } from './services.js';
 import { type Purpose, type Start, type StartOutcome, Starts } from './starts.js';

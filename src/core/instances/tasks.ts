@@ -10,7 +10,7 @@ import type { TimedRequest } from '../connections/connection.js';
 import type { Fields } from '../protocol/client.js';
 import { errorCodes } from '../protocol/errors.js';
 import type { OtherOutcome, ServerOutcome } from '../protocol/request.js';
-import { isFinal, taskIn } from '../protocol/tasks.js';
+import { isFinal, taskIn } from '../protocol/versions.js';
 import type { Instance } from './instance.js';
 
 const mostTasks = 10_000;

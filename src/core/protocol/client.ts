@@ -1,20 +1,18 @@
 /**
- * The client behind a request to a server: one session of an agent. The server may send it requests (sampling,
- * elicitation, roots) and notifications (G4). Servers learn only the capabilities we forward. Everything here is pure
- * except a client's own methods.
+ * The client behind a request to a server: one session of an agent. The server may send it requests and notifications
+ * (G4). Servers learn only the capabilities we forward.
  */
 import type { ClientCapabilities } from '@modelcontextprotocol/sdk/types.js';
 import { canonicalJson } from '../base/canonicalJson.js';
 import { isObject } from '../base/isObject.js';
 import { errorCodes, RpcFailure } from './errors.js';
-import { tasksExtension } from './tasks.js';
+import { tasksExtension } from './versions.js';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * The form of a toolset for a client. `editor` gets short names and replacements for results dropped by the editor
- * (V1, G3a). `plain` gets published names. `agentHost` is an agent outside the editor's window with separate
- * addresses. It gets the same as the editor, and each of its sessions is a conversation.
+ * `editor` gets short names and replacements for results dropped by the editor (V1, G3a). `agentHost` is an agent
+ * outside the editor's window: it gets the same, and each of its sessions is a conversation.
  */
 export type ClientKind = 'editor' | 'agentHost' | 'plain';
 
@@ -27,9 +25,7 @@ export interface AskOptions {
 export interface ServerClient {
   /** The same object for all requests of one session. */
   readonly session: object;
-  /** The name of its program, for people. */
   readonly program?: string | undefined;
-  /** The capabilities declared by the session. */
   readonly capabilities: Fields;
   /** The lowest level of log messages for the client; undefined if it did not say. */
   readonly logLevel: string | undefined;
@@ -45,7 +41,6 @@ export interface ServerClient {
    * The time in epoch milliseconds since when its request waits for answers; undefined until it may be evicted (G4).
    */
   readonly waitsSince?: number | undefined;
-  /** True if its session has ended. */
   readonly isGone?: boolean;
   /** Rejects with an error, perhaps with a JSON-RPC `code` and `data`. Aborting cancels the request at the client. */
   ask(method: string, params: Fields | undefined, signal: AbortSignal, options?: AskOptions): Promise<Fields>;
@@ -90,7 +85,6 @@ export function knownExtensions({ extensions }: { readonly extensions?: unknown 
   return Object.fromEntries(known.map((id) => [id, extensions[id]]));
 }
 
-/** Returns the part of these capabilities a server may use through us. */
 export function declaredCapabilities(capabilities: Fields): ClientCapabilities {
   const { roots, sampling, elicitation } = capabilities;
   const said: Record<string, unknown> = {};
@@ -106,7 +100,7 @@ export function declaredCapabilities(capabilities: Fields): ClientCapabilities {
   return said;
 }
 
-/** True if a client with these capabilities shows the apps of servers (G8). */
+/** True if the client shows the apps of servers (G8). */
 export function showsApps({ extensions }: Fields): boolean {
   return isObject(extensions) && isObject(extensions[uiExtension]);
 }
@@ -115,7 +109,7 @@ function parts(of: Fields, names: readonly string[]): Record<string, unknown> {
   return Object.fromEntries(names.filter((name) => isObject(of[name])).map((name) => [name, {}]));
 }
 
-/** Returns an equal text for clients with the same capabilities. */
+/** Equal for clients with the same capabilities. */
 export function capabilitiesKey(capabilities: Fields): string {
   return canonicalJson(declaredCapabilities(capabilities));
 }
@@ -140,7 +134,6 @@ function eitherOf(own: unknown, other: unknown): unknown {
   return own === undefined || own === false ? other : own;
 }
 
-/** True if `a` declares everything that `b` does. */
 export function covers(a: Fields, b: Fields): boolean {
   return capabilitiesKey(union(a, b)) === capabilitiesKey(a);
 }
@@ -153,27 +146,19 @@ export function refusal(capabilities: Fields, method: string, params: Fields | u
       return said.roots ? undefined : lacks('roots');
     case 'sampling/createMessage':
       if (!said.sampling) return lacks('sampling');
-      return params?.['tools'] !== undefined && !said.sampling.tools ? lacksMode('sampling.tools') : undefined;
+      return params?.['tools'] !== undefined && !said.sampling.tools
+        ? lacks('sampling.tools', errorCodes.invalidParams)
+        : undefined;
     case 'elicitation/create': {
       if (!said.elicitation) return lacks('elicitation');
       const mode = params?.['mode'] === 'url' ? 'url' : 'form';
-      return mode in said.elicitation ? undefined : lacksMode(`elicitation.${mode}`);
+      return mode in said.elicitation ? undefined : lacks(`elicitation.${mode}`, errorCodes.invalidParams);
     }
     default:
       return new RpcFailure(errorCodes.methodNotFound, 'Method not found');
   }
 }
 
-function lacks(capability: string): RpcFailure {
-  return new RpcFailure(
-    errorCodes.methodNotFound,
-    `The client that is asked has not declared the capability "${capability}".`,
-  );
-}
-
-function lacksMode(capability: string): RpcFailure {
-  return new RpcFailure(
-    errorCodes.invalidParams,
-    `The client that is asked has not declared the capability "${capability}".`,
-  );
+function lacks(capability: string, code: number = errorCodes.methodNotFound): RpcFailure {
+  return new RpcFailure(code, `The client that is asked has not declared the capability "${capability}".`);
 }

@@ -1,6 +1,5 @@
 /** Names conversations for people by the beginning of their unique part, enough to distinguish a few. */
 
-/** Prefixes of conversations of `@minds` and of MCP sessions. */
 const kinds = ['minds-', 'mcp-session:'] as const;
 
 export function conversationLabel(conversation: string): string {

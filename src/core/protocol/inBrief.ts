@@ -5,9 +5,8 @@ import { withoutSecrets } from '../base/secrets.js';
 const lookedAtBehind = 4096;
 
 /**
- * Shortens a text for messages and logs to `limit` characters, with a mark at the cut. Secret-looking parts are
- * removed first (E4). The redactor recognises a known secret at the mark. The cut is between words if this costs at
- * most half of the text.
+ * Shortens a text to `limit` characters, with a mark at the cut. Secret-looking parts are removed first (E4). The
+ * redactor recognises a known secret at the mark. The cut is between words if this costs at most half of the text.
  */
 export function shortened(text: string, limit: number): string {
   const isLong = text.length > limit + lookedAtBehind;
@@ -18,7 +17,7 @@ export function shortened(text: string, limit: number): string {
   return `${whole.slice(0, end > limit / 2 ? end : limit).trimEnd()}…`;
 }
 
-/** Returns the JSON of a value for messages and logs. Looks at no more of it than it shows. */
+/** Looks at no more of the value than it shows. */
 export function inBrief(value: unknown, limit: number): string {
   return value === undefined ? 'nothing' : shortened(jsonInBrief(value, 2 * limit + 4096), limit);
 }
@@ -26,10 +25,7 @@ export function inBrief(value: unknown, limit: number): string {
 /** Below this depth, a text for people says nothing. */
 const deepestInBrief = 16;
 
-/**
- * Returns the JSON of a value for people, about `most` characters long whatever the size of the value. The caller cuts
- * it.
- */
+/** Returns about `most` characters, whatever the size of the value. The caller cuts them. */
 export function jsonInBrief(value: unknown, most: number): string {
   const pieces: string[] = [];
   let left = most;

@@ -1,7 +1,7 @@
 /**
- * Reads and writes JSON-RPC. Reading never throws: an unreadable message comes back as the error to answer. Clients
- * are read strictly. Servers are read tolerantly, because a call would hang until its time limit without its answer.
- * Messages are written by hand around existing JSON, to use cached lists.
+ * Reads and writes JSON-RPC. Reading never throws. Clients are read strictly. Servers are read tolerantly, because a
+ * call would hang until its time limit without its answer. Messages are written around existing JSON, to use cached
+ * lists.
  */
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { withoutMark } from '../base/byteOrderMark.js';
@@ -11,14 +11,13 @@ import type { LoopShare, Sliced } from '../base/turns.js';
 import type { Fields } from './client.js';
 import { errorCodes, type RpcError } from './errors.js';
 import { inBrief } from './inBrief.js';
-import { isTooDeep, nestsTooDeep, parseFlattened, parseJson } from './json.js';
+import { isTooDeep, nestsTooDeep, parseFlattened, parseJson, parsedInSlices } from './json.js';
 import { presentAnswer, presentParams, presentResult } from './shapes.js';
-import { parsedInSlices } from './slicedJson.js';
 import { mostInBatch } from './versions.js';
 
 export type RequestId = string | number;
 
-interface Request {
+export interface RequestMessage {
   readonly kind: 'request';
   readonly id: RequestId;
   readonly method: string;
@@ -45,14 +44,13 @@ interface Invalid {
   readonly error: RpcError;
 }
 
-export type Message = Request | Notification | Response | Invalid;
+export type Message = RequestMessage | Notification | Response | Invalid;
 
 export type Payload =
   | { readonly kind: 'single'; readonly message: Message }
   | { readonly kind: 'batch'; readonly messages: readonly Message[] }
   | { readonly kind: 'unreadable'; readonly error: RpcError };
 
-/** Returns the messages of a readable body, one or many. */
 export function messagesOf(payload: Exclude<Payload, { kind: 'unreadable' }>): readonly Message[] {
   return payload.kind === 'batch' ? payload.messages : [payload.message];
 }
@@ -70,7 +68,6 @@ export function parsePayload(text: string): Payload {
   }
 }
 
-/** Does the same as `parsePayload`, in slices. */
 export function* payloadInSlices(text: string): Sliced<Payload> {
   try {
     return payloadOf(yield* parsedInSlices(text), true);
@@ -97,10 +94,7 @@ function readUnlessDeep(value: unknown): Message {
   return 'method' in rest ? { kind: 'invalid', id: known, error } : { kind: 'response', id: known, error };
 }
 
-/**
- * Reads the messages of one line, body or event of a server. Protocol 2025-03-26 allows several. Returns undefined for
- * anything but JSON-RPC, and for too many messages.
- */
+/** Protocol 2025-03-26 allows several messages. Returns undefined for anything but JSON-RPC, and for too many. */
 export function parseMessages(text: string): JSONRPCMessage[] | undefined {
   try {
     // Some runtimes begin their output with a byte order mark.
@@ -137,7 +131,7 @@ export function readMessages(value: unknown): JSONRPCMessage[] | undefined {
   return messages;
 }
 
-/** Returns a message in the form of the SDK's transports; undefined if it means nothing. */
+/** Undefined if the message means nothing. */
 export function wireMessage(message: Message): JSONRPCMessage | undefined {
   const jsonrpc = '2.0';
   switch (message.kind) {
@@ -204,15 +198,11 @@ function readServerResponse(id: RequestId | null, fields: Fields): Message {
 /** An agent gets this many characters of an error's message (S2). */
 const longestMessage = 64 * 1024;
 
-function readError({ code, message, data }: Fields, whose: 'client' | 'server'): RpcError {
+function readError(error: Fields, whose: 'client' | 'server'): RpcError {
+  const { code, message = `The ${whose} gave no reason.`, data } = error;
   return {
     code: Number.isSafeInteger(code) ? (code as number) : errorCodes.internal,
-    message:
-      typeof message === 'string'
-        ? clipped(message, longestMessage)
-        : message === undefined
-          ? `The ${whose} gave no reason.`
-          : inBrief(message, 1000),
+    message: typeof message === 'string' ? clipped(message, longestMessage) : inBrief(message, 1000),
     ...(data === undefined ? {} : { data }),
   };
 }
@@ -227,17 +217,16 @@ export function resultMessage(id: RequestId, resultJson: string): string {
 
 export function errorMessage(id: RequestId | null, error: RpcError): string {
   const { code, message, data } = error;
-  return JSON.stringify({ jsonrpc: '2.0', id, error: { code, message, ...(data === undefined ? {} : { data }) } });
+  return JSON.stringify({ jsonrpc: '2.0', id, error: { code, message, data } });
 }
 
-/** Returns an answer with the id of another request. */
 export function withId(answer: string, from: RequestId, to: RequestId): string {
   const head = (id: RequestId): string => `{"jsonrpc":"2.0","id":${JSON.stringify(id)},`;
   return answer.startsWith(head(from)) ? head(to) + answer.slice(head(from).length) : answer;
 }
 
 export function notificationMessage(method: string, params?: Fields): string {
-  return JSON.stringify({ jsonrpc: '2.0', method, ...(params === undefined ? {} : { params }) });
+  return JSON.stringify({ jsonrpc: '2.0', method, params });
 }
 
 export function isRequestId(value: unknown): value is RequestId {

@@ -1,15 +1,13 @@
 /**
- * Over HTTP, headers of a modern request repeat parts of its body: its method, its target, and the parameters marked
- * for this in the definition of a tool. Both sides of MCP need them. Everything here is pure.
+ * Over HTTP, headers of a modern request repeat its method, its target, and the parameters marked for this by a tool.
  */
 import { isObject } from '../base/isObject.js';
 import { deepestValue } from './json.js';
-import { taskMethods } from './tasks.js';
+import { taskMethods } from './versions.js';
 
 export interface MirroredParam {
   /** The name of its header after `Mcp-Param-`. */
   readonly header: string;
-  /** The keys on the path to its value. */
   readonly path: readonly string[];
 }
 
@@ -32,7 +30,6 @@ export const namedParams: ReadonlyMap<string, string> = new Map([
   ...taskMethods.map((method): [string, string] => [method, 'taskId']),
 ]);
 
-/** Returns the value of a parameter for its header; undefined if it has none. */
 export function mirroredValue({ path }: MirroredParam, args: unknown): string | number | boolean | undefined {
   const value = path.reduce<unknown>((inner, key) => (isObject(inner) ? inner[key] : undefined), args);
   return typeof value === 'string' || typeof value === 'boolean' || typeof value === 'number' ? value : undefined;
@@ -79,7 +76,6 @@ export function mirrorMismatch(
   return undefined;
 }
 
-/** @param schema the input schema of a tool */
 export function mirroredParams(schema: unknown): Mirrored {
   const params: MirroredParam[] = [];
   const seen = new Set<string>();
@@ -113,7 +109,6 @@ export function mirroredParams(schema: unknown): Mirrored {
   return detail === undefined ? { kind: 'right', params } : { kind: 'wrong', detail };
 }
 
-/** Returns the schema without its marks for mirrored parameters. */
 export function withoutMirroring(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(withoutMirroring);
   if (!isObject(schema)) return schema;

@@ -1,7 +1,4 @@
-/**
- * Types of one request to a server, from the session of a client to the connection to the server, and of its outcome.
- * Gateway, host, instances and connections share them. A layer adds only fields unknown above it.
- */
+/** One request to a server and its outcome. A layer adds only fields unknown above it. */
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import type { CancelSignal } from '../base/cancellation.js';
 import type { ClientKind, Fields, ServerClient } from './client.js';
@@ -12,14 +9,12 @@ export interface Progress {
   readonly message?: string;
 }
 
-/** The common part of all requests. */
 export interface RequestTerms {
   /** The `_meta` for the server. The connection adds the progress token. */
   readonly meta?: Fields | undefined;
   /** Aborting it sends `notifications/cancelled` to the server. */
   readonly signal: CancelSignal;
   readonly onProgress?: ((progress: Progress) => void) | undefined;
-  /** The client for questions of the server during the request. */
   readonly client?: ServerClient | undefined;
   /**
    * The instance that may serve it. By default, the instance of the conversation, or a new one.
@@ -30,21 +25,18 @@ export interface RequestTerms {
   readonly onSend?: ((instance: string, sent: Fields | undefined) => void) | undefined;
 }
 
-/** A request `tools/call`. */
 export interface ToolCall extends RequestTerms {
   /** The client's name for the tool above the host, the server's name below it. */
   readonly tool: string;
   readonly arguments: Fields | undefined;
 }
 
-/** Any other request to an instance: `prompts/get`, `resources/read`, `completion/complete` and so on. */
 export interface OtherRequest extends RequestTerms {
   readonly method: string;
-  /** The parameters without `_meta`. */
+  /** Without `_meta`. */
   readonly params: Fields;
 }
 
-/** The destination of a request. */
 export interface Destination {
   readonly toolset: string;
   /** The conversation with the instance for the request (G3). */
@@ -59,11 +51,10 @@ export interface ToolsetCall extends ToolCall, Destination {
   /** True if the client relies on us to ask a person about calls of the tool (S4). */
   readonly isPromised?: true | undefined;
   /**
-   * The original name of the tool, if a person has seen this very call and wants it. It answers `ask` of the
-   * permissions, and no other tool is called.
+   * The original name of the tool, if a person has seen this very call and wants it. It answers `ask` of permissions.
    */
   readonly consented?: string;
-  /** The name of the caller for people, if no client is behind the call. */
+  /** For people, if no client is behind the call. */
   readonly agent?: string;
   /** The arguments of that call as the person saw them, with those of the override (O5). No others are sent. */
   readonly seen?: Fields;
@@ -74,11 +65,9 @@ export interface ToolsetRequest extends OtherRequest, Destination {}
 /** @typeParam Beside further fields of a result */
 export type Outcome<Result, Beside = unknown> =
   | ({ readonly kind: 'result'; readonly result: Result } & Beside)
-  /** The answer is a JSON-RPC error. */
   | { readonly kind: 'error'; readonly code: number; readonly message: string; readonly data?: unknown }
   | { readonly kind: 'cancelled' };
 
-/** The outcome of a request on one connection. */
 export type ServerOutcome<Result> =
   | Outcome<Result>
   /** The connection ended first: the result is unknown, and the call is never sent again (X4). */
@@ -127,7 +116,6 @@ export type OtherOutcome = Outcome<
   Recorded & {
     /** The published name of the tool behind a task, if the request is about one. */
     readonly tool?: string | undefined;
-    /** The answering toolset, if the request did not name it. */
     readonly toolset?: string;
   }
 >;

@@ -1,10 +1,8 @@
 /**
  * Repairs what servers and clients send to the protocol's types, because strict readers after us would refuse a whole
- * list for one field (X3). `null` counts as absent, at every depth. A value of another type costs its field, or its
- * entry of a list. Unknown fields stay. A right value comes back as the same object, without a copy.
- *
- * It is written by hand, because results of tools pass through it, and a schema library is too slow for them. The test
- * compares it with the schemas of the SDK. Arguments of tools and structured content are not looked at.
+ * list for one field (X3). A value of another type costs its field, or its entry of a list. A right value comes back as
+ * the same object. It is written by hand, because a schema library is too slow for results of tools. The test compares
+ * it with the schemas of the SDK.
  */
 import { isObject } from '../base/isObject.js';
 import type { Fields } from './client.js';
@@ -42,7 +40,7 @@ function fields(optional: Readonly<Record<string, Shape>>, required: Readonly<Re
   };
 }
 
-/** Returns the value with these fields as they are read, without those read as undefined. A right value is not copied. */
+/** A right value is not copied. */
 function repaired(value: Fields, keys: readonly string[], read: (key: string, given: unknown) => unknown): Fields {
   let changes: Map<string, unknown> | undefined;
   for (const key of keys) {
@@ -56,7 +54,7 @@ function repaired(value: Fields, keys: readonly string[], read: (key: string, gi
   return Object.fromEntries(entries.filter(([, given]) => given !== undefined)) as Fields;
 }
 
-/** A map with any keys. An entry that does not fit is left out. */
+/** An entry that does not fit is left out. */
 function mapOf(entry: Shape): Shape {
   return (value) => (isObject(value) ? repaired(value, Object.keys(value), (_, given) => entry(given)) : undefined);
 }
@@ -137,15 +135,15 @@ const promptShape = fields({
 const resourceShape = fields({ ...described, size: number });
 const templateShape = fields(described);
 
-function readEntry<Entry extends object>(shape: Shape, entry: Entry): Entry {
-  return (shape(entry) ?? entry) as Entry;
+function reader(shape: Shape): <Entry extends object>(entry: Entry) => Entry {
+  return <Entry extends object>(entry: Entry) => (shape(entry) ?? entry) as Entry;
 }
 
 /** Each takes an entry with its required fields. */
-export const rightTool = <Entry extends object>(entry: Entry): Entry => readEntry(toolShape, entry);
-export const rightPrompt = <Entry extends object>(entry: Entry): Entry => readEntry(promptShape, entry);
-export const rightResource = <Entry extends object>(entry: Entry): Entry => readEntry(resourceShape, entry);
-export const rightTemplate = <Entry extends object>(entry: Entry): Entry => readEntry(templateShape, entry);
+export const rightTool = reader(toolShape);
+export const rightPrompt = reader(promptShape);
+export const rightResource = reader(resourceShape);
+export const rightTemplate = reader(templateShape);
 
 const resourceContents = fields({ mimeType: text, _meta: table, text, blob: text });
 
@@ -183,14 +181,11 @@ const resultShape = fields({
   completion: fields({ values: unlessList(present), total: number, hasMore: flag }),
 });
 
-/** Reads the result of a request to a server that is not a list. */
-export function rightResult<Result extends object>(result: Result): Result {
-  return readEntry(resultShape, result);
-}
+/** Of a request to a server that is not for a list. */
+export const rightResult = reader(resultShape);
 
 const withMeta = fields({ _meta: fields({ progressToken: (value) => text(value) ?? number(value) }) });
 
-/** By method: the parameters with a known form. */
 const requests: Readonly<Record<string, Shape>> = {
   'prompts/get': fields({ arguments: mapOf(present) }),
   'completion/complete': fields({ context: fields({ arguments: mapOf(present) }) }),
@@ -235,7 +230,7 @@ export function presentAnswer(result: Fields): Record<string, unknown> {
 export function presentParams(method: string, params: Fields): Record<string, unknown> {
   const known = Object.hasOwn(requests, method) ? requests[method] : undefined;
   const read = withRightMeta(withoutNulls(params, none));
-  return known ? readEntry(known, read) : read;
+  return (known?.(read) ?? read) as Record<string, unknown>;
 }
 
 const none: ReadonlySet<string> = new Set();

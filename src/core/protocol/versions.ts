@@ -1,4 +1,11 @@
-/** Our versions of the protocol, for clients (G2) and for servers (X3). */
+/**
+ * Our versions of the protocol, for clients (G2) and for servers (X3): their names, keys in `_meta`, log levels and
+ * tasks. Everything here is pure.
+ */
+import { isObject } from '../base/isObject.js';
+import { errorCodes, type RpcError } from './errors.js';
+
+type Fields = Readonly<Record<string, unknown>>;
 
 /** The newest comes first, and we ask servers for it. */
 export const protocolVersions = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'] as const;
@@ -9,17 +16,14 @@ export function isProtocolVersion(value: string): value is ProtocolVersion {
   return (protocolVersions as readonly string[]).includes(value);
 }
 
-/**
- * The first version without `initialize` and sessions: each request says its version and capabilities. The
- * specification calls it and later ones *modern*, and earlier ones *legacy*. Each is an *era*.
- */
+/** The first version without `initialize` and sessions. It and later ones are *modern*, earlier ones *legacy*. */
 export const modernVersion = '2026-07-28';
 
 export type SpokenVersion = ProtocolVersion | typeof modernVersion;
 
 export type Era = 'legacy' | 'modern';
 
-/** Returns the version requested by the client, or else the newest. The client may accept it or end. */
+/** The client may accept another version or end. */
 export function negotiate(requested: string): ProtocolVersion {
   return isProtocolVersion(requested) ? requested : protocolVersions[0];
 }
@@ -30,7 +34,106 @@ export const mostInBatch = 500;
 /** A client with this many unread bytes gets none of the less important notifications (S2). */
 export const mostUnread = 1 << 20;
 
-/** True if a version allows batches, dropped in 2025-06-18. */
+/** Batches were dropped in 2025-06-18. */
 export function allowsBatches(version: SpokenVersion): boolean {
   return version === '2025-03-26' || version === '2024-11-05';
+}
+
+/** Keys in `_meta` of requests, results and notifications since 2026-07-28. */
+export const metaKeys = {
+  protocolVersion: 'io.modelcontextprotocol/protocolVersion',
+  clientInfo: 'io.modelcontextprotocol/clientInfo',
+  clientCapabilities: 'io.modelcontextprotocol/clientCapabilities',
+  logLevel: 'io.modelcontextprotocol/logLevel',
+  serverInfo: 'io.modelcontextprotocol/serverInfo',
+  subscriptionId: 'io.modelcontextprotocol/subscriptionId',
+} as const;
+
+/** Returns the `_meta` of parameters or of a result; empty without one. */
+export function metaOf(fields: Fields | undefined): Fields {
+  const meta = fields?.['_meta'];
+  return isObject(meta) ? meta : {};
+}
+
+const levels = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'];
+
+export function isLogLevel(value: unknown): value is string {
+  return levels.includes(value as string);
+}
+
+/** Returns the rank of a level: the greater, the rarer. Without a level, a client ranks above all. */
+export function logLevelRank(level: string | undefined): number {
+  return level === undefined ? levels.length : levels.indexOf(level);
+}
+
+/** @param least undefined if the client has not said, so it gets everything from the server */
+export function isLoudEnough(level: unknown, least: string | undefined): boolean {
+  return least === undefined || !isLogLevel(level) || logLevelRank(level) >= logLevelRank(least);
+}
+
+/** A server of 2026-07-28 may answer a call with a task before its result. */
+export const tasksExtension = 'io.modelcontextprotocol/tasks';
+
+/** Requests of clients about the task in `taskId`. */
+export const taskMethods: readonly string[] = ['tasks/get', 'tasks/update', 'tasks/cancel'];
+
+/**
+ * Only inside this program, in place of `subscriptions/listen`: a client begins and ends to watch the task in `taskId`.
+ */
+export const watchTask = 'tasks/watch';
+export const unwatchTask = 'tasks/unwatch';
+
+/** With all fields of `tasks/get`. */
+export const taskChanged = 'notifications/tasks';
+
+export function isAboutTask(method: string): boolean {
+  return method === watchTask || taskMethods.includes(method);
+}
+
+const finalStates: readonly unknown[] = ['completed', 'failed', 'cancelled'];
+
+/** @param declared by a client or by a server */
+export function knowsTasks({ extensions }: { readonly extensions?: unknown }): boolean {
+  return isObject(extensions) && isObject(extensions[tasksExtension]);
+}
+
+/** Returns the id of the task answering a call; undefined if the answer is a result. */
+export function taskIn(result: object): string | undefined {
+  const { resultType, taskId } = result as { resultType?: unknown; taskId?: unknown };
+  return resultType === 'task' && isKeptId(taskId) ? taskId : undefined;
+}
+
+/** True if a tool of a 2025-11-25 server must be called as a task, a different feature in this version. */
+export function needsTask({ execution }: { readonly execution?: unknown }): boolean {
+  return isObject(execution) && execution['taskSupport'] === 'required';
+}
+
+/** True if an answer to `tasks/get` is the last report of the task. */
+export function isFinal({ status }: Fields): boolean {
+  return finalStates.includes(status);
+}
+
+/** Returns the result of a finished task; undefined if it has none. */
+export function resultOfTask({ status, result }: Fields): Fields | undefined {
+  return status === 'completed' && isObject(result) ? result : undefined;
+}
+
+export function withoutTasks(declared: Fields): Fields {
+  if (!knowsTasks(declared)) return declared;
+  const others = Object.entries(declared['extensions'] as Fields).filter(([id]) => id !== tasksExtension);
+  return { ...declared, extensions: Object.fromEntries(others) };
+}
+
+/** The error for a client asking about a task without having declared tasks. */
+export const tasksNotDeclared: RpcError = {
+  code: errorCodes.missingCapability,
+  message: 'The client has not declared that it supports tasks.',
+  data: { requiredCapabilities: { extensions: { [tasksExtension]: {} } } },
+};
+
+/** The longest id, in characters. */
+const longest = 1_024;
+
+export function isKeptId(value: unknown): value is string {
+  return typeof value === 'string' && value !== '' && value.length <= longest;
 }

@@ -1,7 +1,6 @@
-/** The store for files of results (V2, V3). */
 import { takeAll, turn, type Pieces } from './pieces.js';
 
-/** The origin of a result. Names of servers and tools that break the rule for names (N4) are made safe. */
+/** Names that break the rule for names (N4) are made safe. */
 export interface ArtifactOrigin {
   readonly server: string;
   /** The published name. */
@@ -11,7 +10,6 @@ export interface ArtifactOrigin {
 }
 
 export interface ArtifactContent {
-  /** The extension without a dot. */
   readonly extension: string;
   readonly pieces: Pieces;
 }
@@ -44,7 +42,6 @@ export function nowhere(why: string): ArtifactStore {
   };
 }
 
-/** Writes a size for people. */
 export function formatBytes(bytes: number): string {
   if (bytes < 1_000) return bytes === 1 ? '1 byte' : `${bytes} bytes`;
   if (bytes < 1_000_000) return `${(bytes / 1_000).toFixed(1)} kB`;

@@ -1,26 +1,23 @@
-/** Finds the parts of a result with bytes (V2), and saves them. The result stays the same. */
+/** Finds the parts of a result with bytes (V2), saves them, and knows media types. The result stays the same. */
 import { isObject } from '../base/isObject.js';
 import type { ArtifactOrigin, ArtifactStore, SaveOutcome } from './artifacts.js';
-import { decoded, decodedSize, splitDataUrl } from './base64.js';
-import { extensionOf, modelImageType } from './mediaTypes.js';
+import { pieceLength, type Pieces } from './pieces.js';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
 export interface Binary {
   readonly kind: 'image' | 'audio' | 'resource';
-  /** The URI of a resource. */
   readonly uri: string | undefined;
   /** The declared type, or the type in a data URL. */
   readonly type: string | undefined;
   /** Set for an image of a type that models take. */
   readonly imageType: string | undefined;
-  /** Has no `data:` prefix. */
   readonly base64: string;
-  /** An estimate, which may be a little too large. */
+  /** May be a little too large. */
   readonly bytes: number;
 }
 
-/** The outcome of each part with bytes, by identity. */
+/** The outcomes by the identity of each part. */
 export type SavedParts = ReadonlyMap<unknown, SaveOutcome>;
 
 export function binaryOf(part: unknown): Binary | undefined {
@@ -57,11 +54,7 @@ function binary(
 export const mostFiles = 32;
 export const tooManyFiles = `one answer leaves at most ${mostFiles} files`;
 
-/**
- * Saves one part after the other, so that a result opens one file at a time.
- *
- * @param most the limit of saved parts; the others get a note
- */
+/** @param most the limit of saved parts; the others get a note */
 export async function saveBinaries(
   content: unknown,
   origin: ArtifactOrigin,
@@ -94,4 +87,188 @@ function save(found: Binary, origin: ArtifactOrigin, store: ArtifactStore): Prom
     extension: extensionOf(found.imageType ?? found.type),
     pieces: decoded(found.base64),
   });
+}
+
+const foreign = /[^A-Za-z0-9+/_-]/;
+
+/** @param text without a `data:` prefix */
+export function* decoded(text: string): Pieces {
+  let rest = '';
+  let ended = false;
+  for (let start = 0; start < text.length; start += pieceLength) {
+    const piece = withoutSpace(text.slice(start, start + pieceLength));
+    const end = piece.indexOf('=');
+    const padding = ended ? piece : end < 0 ? '' : piece.slice(end);
+    if (/[^=]/.test(padding)) return 'its data goes on after the end of the base64';
+    const characters = piece.slice(0, piece.length - padding.length);
+    if (foreign.test(characters)) return 'its data is not base64';
+    ended ||= end >= 0;
+    const all = rest + characters;
+    const whole = all.length - (all.length % 4);
+    rest = all.slice(whole);
+    if (whole > 0) yield Buffer.from(all.slice(0, whole), 'base64');
+  }
+  if (rest.length === 1) return 'its data was cut off';
+  if (rest.length > 0) yield Buffer.from(rest, 'base64');
+  return undefined;
+}
+
+/** Returns the spelling that every reader takes. */
+export function canonical(text: string): string {
+  const plain = /[\s_-]/.test(text) ? withoutSpace(text).replaceAll('-', '+').replaceAll('_', '/') : text;
+  return plain.padEnd(Math.ceil(plain.length / 4) * 4, '=');
+}
+
+/** Returns the number of decoded bytes, and a few more if the text is in lines. */
+export function decodedSize(text: string): number {
+  const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0;
+  return Math.max(0, Math.floor((text.length * 3) / 4) - padding);
+}
+
+/** Some servers put the prefix of a data URL before base64. */
+export function splitDataUrl(text: string): { readonly base64: string; readonly type: string | undefined } {
+  const prefix = /^data:([^,]{0,200}),/i.exec(text.slice(0, 210));
+  if (!prefix) return { base64: text, type: undefined };
+  const type = (prefix[1] ?? '').replace(/;\s*base64\s*$/i, '').trim();
+  return { base64: text.slice(prefix[0].length), type: type === '' ? undefined : type };
+}
+
+function withoutSpace(text: string): string {
+  return /\s/.test(text) ? text.replace(/\s+/g, '') : text;
+}
+
+/**
+ * Repairs `data:` URLs of servers in places for base64 (V1), once for all clients. A right result is the same object.
+ */
+export function withoutDataUrls<Result extends object>(result: Result): Result {
+  const fields = result as Fields;
+  const changed: Record<string, unknown> = {};
+  const replace = (key: string, by: (value: unknown) => unknown): void => {
+    const value = fields[key];
+    const next = Array.isArray(value) ? eachOf(value as readonly unknown[], by) : value;
+    if (next !== value) changed[key] = next;
+  };
+  replace('content', part);
+  replace('contents', (value) => plain(value, 'blob'));
+  replace('messages', (value) => (isObject(value) ? message(value) : value));
+  return Object.keys(changed).length === 0 ? result : { ...result, ...changed };
+}
+
+function message(fields: Fields): Fields {
+  const { content } = fields;
+  const next = Array.isArray(content) ? eachOf(content as readonly unknown[], part) : part(content);
+  return next === content ? fields : { ...fields, content: next };
+}
+
+function part(value: unknown): unknown {
+  if (!isObject(value)) return value;
+  if (value['type'] === 'image' || value['type'] === 'audio') return plain(value, 'data');
+  if (value['type'] !== 'resource') return value;
+  const resource = plain(value['resource'], 'blob');
+  return resource === value['resource'] ? value : { ...value, resource };
+}
+
+function plain(value: unknown, key: 'data' | 'blob'): unknown {
+  if (!isObject(value)) return value;
+  const written = value[key];
+  if (typeof written !== 'string' || !/^data:/i.test(written)) return value;
+  const { base64, type } = splitDataUrl(written);
+  if (base64 === written) return value;
+  const { mimeType } = value;
+  const isDeclared = typeof mimeType === 'string' && mimeType.trim() !== '';
+  return { ...value, [key]: encoded(written, base64), ...(!isDeclared && type !== undefined && { mimeType: type }) };
+}
+
+/** A data URL without `;base64` holds percent-encoded text, unless its writer forgot the marker. */
+function encoded(url: string, content: string): string {
+  const isMarked = /;\s*base64\s*$/i.test(url.slice(0, url.length - content.length - 1));
+  if (isMarked || /^[\w+/=\s-]*$/.test(content)) return content;
+  try {
+    return Buffer.from(decodeURIComponent(content)).toString('base64');
+  } catch {
+    return content;
+  }
+}
+
+/** Returns the list itself if nothing changes. */
+function eachOf(list: readonly unknown[], by: (value: unknown) => unknown): readonly unknown[] {
+  const next = list.map(by);
+  return next.some((value, index) => value !== list[index]) ? next : list;
+}
+
+/** The types that models take (V2), and a common unofficial spelling. */
+const imageTypes: ReadonlyMap<string, string> = new Map([
+  ['image/jpeg', 'image/jpeg'],
+  ['image/jpg', 'image/jpeg'],
+  ['image/png', 'image/png'],
+  ['image/gif', 'image/gif'],
+  ['image/webp', 'image/webp'],
+]);
+
+const signatures: readonly (readonly [type: string, pattern: RegExp])[] = [
+  ['image/png', /^\x89PNG\r\n\x1a\n/],
+  ['image/jpeg', /^\xff\xd8\xff/],
+  ['image/gif', /^GIF8[79]a/],
+  ['image/webp', /^RIFF[^]{4}WEBP/],
+];
+
+/** A server must not choose the program that opens its file, so only known types have extensions. */
+const ownExtensions: Readonly<Record<string, readonly string[]>> = {
+  image: ['png', 'gif', 'webp', 'bmp', 'tiff', 'avif', 'heic', 'jpg'],
+  audio: ['mp3', 'wav', 'ogg', 'opus', 'flac', 'aac', 'webm'],
+  video: ['mp4', 'webm'],
+  application: ['pdf', 'json', 'xml', 'zip', 'wasm'],
+  text: ['csv', 'html', 'css', 'xml'],
+  font: ['woff2'],
+};
+
+/** The extensions of other types. */
+const extensions: ReadonlyMap<string, string> = new Map([
+  ['image/jpeg', 'jpg'],
+  ['image/svg+xml', 'svg'],
+  ['image/x-icon', 'ico'],
+  ['image/vnd.microsoft.icon', 'ico'],
+  ['audio/mpeg', 'mp3'],
+  ['audio/x-wav', 'wav'],
+  ['audio/wave', 'wav'],
+  ['audio/vnd.wave', 'wav'],
+  ['audio/x-flac', 'flac'],
+  ['audio/mp4', 'm4a'],
+  ['audio/x-m4a', 'm4a'],
+  ['video/quicktime', 'mov'],
+  ['application/gzip', 'gz'],
+  ['application/x-tar', 'tar'],
+  ['application/vnd.openxmlformats-officedocument.wordprocessingml.document', 'docx'],
+  ['application/vnd.openxmlformats-officedocument.spreadsheetml.sheet', 'xlsx'],
+  ['application/vnd.openxmlformats-officedocument.presentationml.presentation', 'pptx'],
+  ['text/plain', 'txt'],
+  ['text/markdown', 'md'],
+]);
+
+/**
+ * The first bytes count more than the declared type, because a provider refuses the whole conversation for an image
+ * with a wrong type.
+ */
+export function modelImageType(declared: string | undefined, base64: string): string | undefined {
+  const type = declared === undefined ? undefined : bareType(declared);
+  if (type !== undefined && type !== 'application/octet-stream' && !type.startsWith('image/')) return undefined;
+  const start = Buffer.from(base64.slice(0, 64).replace(/\s+/g, ''), 'base64').toString('latin1');
+  const signed = signatures.find(([, pattern]) => pattern.test(start))?.[0];
+  return signed ?? (type === undefined ? undefined : imageTypes.get(type));
+}
+
+export function extensionOf(type: string | undefined): string {
+  const bare = bareType(type ?? '');
+  const [, kind = '', name = ''] = /^(\w+)\/([\w+.-]+)$/.exec(bare) ?? [];
+  // A server writes the type, and might name an inherited property.
+  if (Object.hasOwn(ownExtensions, kind) && ownExtensions[kind]?.includes(name)) return name;
+  return extensions.get(bare) ?? /\+(json|xml|zip)$/.exec(bare)?.[1] ?? 'bin';
+}
+
+export function hasModelImage(file: string): boolean {
+  return [...imageTypes.values()].some((type) => file.endsWith(`.${extensionOf(type)}`));
+}
+
+export function bareType(type: string): string {
+  return (type.split(';', 1)[0] ?? '').trim().toLowerCase();
 }

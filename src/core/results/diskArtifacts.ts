@@ -1,12 +1,10 @@
 /**
- * Keeps artifacts on disk as `<folder>/artifacts/mcp/<server>/<tool>/<timestamp>-<uuid>.<extension>` (V2). The UUID
- * identifies the conversation (`artifactName`).
- *
- * Invariants: under its name, a file is whole or absent; no other user may read it; its path has no text of a caller or
- * a server except the names of server and tool (E4). A failed write is an outcome.
+ * Keeps artifacts as `<folder>/artifacts/mcp/<server>/<tool>/<timestamp>-<uuid>.<extension>` (V2). The UUID identifies
+ * the conversation. Invariants: under its name, a file is whole or absent; no other user may read it; its path has no
+ * text of a caller or a server except the names of server and tool (E4).
  */
-import { mkdir, open, readdir, rename, rm, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
+import { mkdir, open, readdir, rename, rm, type FileHandle, stat } from 'node:fs/promises';
 import type { Clock } from '../base/clock.js';
 import type { Log } from '../base/log.js';
 import {
@@ -16,24 +14,20 @@ import {
   formatBytes,
   type SaveOutcome,
 } from './artifacts.js';
-import { artifactName, artifactsRoot, isArtifactOf } from './artifactName.js';
-import { ArtifactQuota, onDisk, type Written } from './artifactQuota.js';
 import { takeAll, type Pieces, type Taken } from './pieces.js';
+import { SingleFlight } from '../base/singleFlight.js';
+import { asText } from '../base/text.js';
+import { createHash, randomUUID } from 'node:crypto';
 
 interface DiskArtifactsDeps {
-  /** The folder need not exist. */
   readonly folder: string;
-  /** Returns the limit of all files together in bytes. Read at each use. */
+  /** Returns the limit of all files together in bytes. */
   readonly quota: () => number;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-export function createDiskArtifacts(deps: DiskArtifactsDeps): ArtifactStore {
-  return new DiskArtifacts(deps);
-}
-
-class DiskArtifacts implements ArtifactStore {
+export class DiskArtifacts implements ArtifactStore {
   private readonly root: string;
   private readonly quota: ArtifactQuota;
   private readonly saving = new Set<Promise<SaveOutcome>>();
@@ -50,13 +44,9 @@ class DiskArtifacts implements ArtifactStore {
   }
 
   async ofConversation(conversation: string): Promise<readonly string[]> {
-    // A folder that does not exist has no files. Links are not followed.
-    const found = await readdir(this.root, { recursive: true, withFileTypes: true }).catch(() => []);
     const isOwn = isArtifactOf(conversation);
-    return found
-      .filter((entry) => entry.isFile() && isOwn(entry.name))
-      .sort((a, b) => (a.name < b.name ? -1 : 1))
-      .map((entry) => path.join(entry.parentPath, entry.name));
+    const own = (await filesIn(this.root)).filter((file) => isOwn(path.basename(file)));
+    return own.sort((a, b) => (path.basename(a) < path.basename(b) ? -1 : 1));
   }
 
   async settled(): Promise<void> {
@@ -89,7 +79,6 @@ class DiskArtifacts implements ArtifactStore {
     }
   }
 
-  /** Throws if a write failed, but returns an error of the content. */
   private async fill(file: string, pieces: Pieces): Promise<Taken> {
     const quota = this.deps.quota();
     let handle: FileHandle | undefined;
@@ -97,7 +86,7 @@ class DiskArtifacts implements ArtifactStore {
     const put = async (piece: Uint8Array): Promise<void> => {
       bytes += piece.length;
       // The quota would remove a larger file at once.
-      if (onDisk(bytes) > quota) throw new OverQuota(quota);
+      if (onDisk(bytes) > quota) throw overQuota(quota);
       handle ??= await openAnew(file);
       await handle.writeFile(piece);
     };
@@ -129,17 +118,12 @@ async function discard(file: string): Promise<void> {
   await rm(file, { force: true }).catch(() => undefined);
 }
 
-class OverQuota extends Error {
-  constructor(quota: number) {
-    super(
-      quota === 0
-        ? 'mcpToolsets.artifactsQuota is 0'
-        : `it is larger than mcpToolsets.artifactsQuota allows for all files, ${formatBytes(quota)}`,
-    );
-  }
+function overQuota(quota: number): Error {
+  const why = `it is larger than mcpToolsets.artifactsQuota allows for all files, ${formatBytes(quota)}`;
+  return new Error(quota === 0 ? 'mcpToolsets.artifactsQuota is 0' : why);
 }
 
-/** Makes one part of a path. Names by rule N4 stay the same, except device names of Windows. */
+/** Names by rule N4 stay the same, except device names of Windows. */
 function segment(name: string): string {
   const safe = name.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, 64);
   return safe === '' || /^(con|prn|aux|nul|com\d|lpt\d)$/i.test(safe) ? `${safe}_` : safe;
@@ -160,4 +144,163 @@ function reasonOf({ code, message }: NodeJS.ErrnoException): string {
   if (code === undefined) return message;
   const reason = Object.hasOwn(reasons, code) ? reasons[code] : undefined;
   return reason === undefined ? code : `${reason} (${code})`;
+}
+
+interface ArtifactQuotaDeps {
+  readonly root: string;
+  readonly limit: () => number;
+  readonly mostFiles?: number;
+  readonly log: Log;
+}
+
+/** A file takes whole blocks of a disk, usually of 4 KiB. */
+const blockSize = 4096;
+/** Listing and removing very many files takes long, however small they are. */
+const usualMostFiles = 10_000;
+
+/** An empty file takes a block too. */
+function onDisk(bytes: number): number {
+  return Math.max(1, Math.ceil(bytes / blockSize)) * blockSize;
+}
+
+interface Written {
+  readonly file: string;
+  readonly bytes: number;
+}
+
+/**
+ * Keeps the artifacts of a folder within a quota of disk space and files (V3): the oldest go. The folder is read at the
+ * first write, and again when another process turns out to have removed a file. Invariants: an unfinished file is not
+ * touched; a file that cannot be removed is skipped and still counts; nothing throws.
+ */
+export class ArtifactQuota {
+  /** The disk space of each file, oldest first; undefined until the folder is read. */
+  private files: Map<string, number> | undefined;
+  private total = 0;
+  private arrived: Written[] = [];
+  private readonly unfinished = new Set<string>();
+  private readonly runs = new SingleFlight(() => this.enforce());
+
+  constructor(private readonly deps: ArtifactQuotaDeps) {}
+
+  begin(unfinished: string): void {
+    this.unfinished.add(unfinished);
+  }
+
+  /** Has to be called when the file has its final name or was dropped. */
+  end(unfinished: string, written: Written | undefined): void {
+    this.unfinished.delete(unfinished);
+    if (!written) return;
+    this.arrived.push(written);
+    void this.runs.request();
+  }
+
+  settled(): Promise<void> {
+    return this.runs.settled();
+  }
+
+  private async enforce(): Promise<void> {
+    try {
+      this.files ??= await this.read();
+      this.takeArrived();
+      await this.makeRoom();
+    } catch (error) {
+      this.deps.log.write('error', `The quota of artifacts could not be kept: ${asText(error)}`);
+    }
+  }
+
+  private async makeRoom(): Promise<void> {
+    // Two passes are enough, because a process that removes files makes room too.
+    for (let pass = 1; pass <= 2 && (await this.removeOldest()) === 'outdated'; pass++) {
+      this.files = await this.read();
+      this.takeArrived();
+    }
+  }
+
+  /** `outdated` means that another process removes files too, so the list is wrong. */
+  private async removeOldest(): Promise<'done' | 'outdated'> {
+    const limit = this.deps.limit();
+    const { mostFiles = usualMostFiles } = this.deps;
+    const files = this.files ?? new Map<string, number>();
+    let left = files.size;
+    for (const [file, bytes] of files) {
+      if (this.total <= limit && left <= mostFiles) break;
+      const outcome = await remove(file);
+      if (outcome === 'gone') return 'outdated';
+      if (outcome === 'kept') continue;
+      files.delete(file);
+      left -= 1;
+      this.total -= bytes;
+    }
+    return 'done';
+  }
+
+  private takeArrived(): void {
+    for (const { file, bytes } of this.arrived.splice(0)) {
+      const taken = onDisk(bytes);
+      this.total += taken - (this.files?.get(file) ?? 0);
+      this.files?.delete(file);
+      this.files?.set(file, taken);
+    }
+  }
+
+  private async read(): Promise<Map<string, number>> {
+    const files = (await filesIn(this.deps.root)).filter((file) => !this.unfinished.has(file));
+    const found = (await Promise.all(files.map((file) => sizeOf(file)))).filter((size) => size !== undefined);
+    found.sort((a, b) => a.changed - b.changed || (a.file < b.file ? -1 : 1));
+    this.total = found.reduce((sum, { bytes }) => sum + bytes, 0);
+    return new Map(found.map(({ file, bytes }) => [file, bytes]));
+  }
+}
+
+/** Links are not followed, and a folder that does not exist has no files. */
+async function filesIn(root: string): Promise<string[]> {
+  const entries = await readdir(root, { recursive: true, withFileTypes: true }).catch(() => []);
+  return entries
+    .filter((entry) => entry.isFile() && path.dirname(path.dirname(entry.parentPath)) === root)
+    .map((entry) => path.join(entry.parentPath, entry.name));
+}
+
+async function remove(file: string): Promise<'removed' | 'gone' | 'kept'> {
+  try {
+    await rm(file);
+    return 'removed';
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return code === 'ENOENT' || code === 'ENOTDIR' ? 'gone' : 'kept';
+  }
+}
+
+async function sizeOf(file: string): Promise<{ file: string; bytes: number; changed: number } | undefined> {
+  const found = await stat(file).catch(() => undefined);
+  return found && { file, bytes: onDisk(found.size), changed: found.mtimeMs };
+}
+
+/** @param folder the workspace's storage */
+export function artifactsRoot(folder: string): string {
+  return path.join(folder, 'artifacts', 'mcp');
+}
+
+/** @param extension without a dot */
+function artifactName(now: number, conversation: string | undefined, extension: string): string {
+  const stamp = new Date(now).toISOString().replaceAll(':', '-');
+  const random = randomUUID();
+  const uuid = conversation === undefined ? random : `${marksOf(conversation)}${random.slice(15)}`;
+  return `${stamp}-${uuid}.${extension}`;
+}
+
+/** Returns the time of an artifact in milliseconds since the epoch, and NaN for a name of another kind. */
+export function timeOfArtifact(name: string): number {
+  return Date.parse(name.replace(/^([\d-]+T\d\d)-(\d\d)-([\d.]+Z)-.*$/s, '$1:$2:$3'));
+}
+
+function isArtifactOf(conversation: string): (name: string) => boolean {
+  const marks = marksOf(conversation);
+  return (name) => /^[\dT.-]+Z-/.exec(name)?.[0].length === name.indexOf(marks) && !name.endsWith('.partial');
+}
+
+/** Returns the first two groups of the UUID, and its version. */
+function marksOf(conversation: string): string {
+  const hash = createHash('sha256').update(conversation).digest('hex');
+  return `${hash.slice(0, 8)}-${hash.slice(8, 12)}-8`;
 }

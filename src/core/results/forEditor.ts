@@ -1,14 +1,15 @@
 /**
- * The two steps that fit a tool result to the editor (V1, VS Code 1.139). The editor drops every text beside structured
- * content, shows the model only the text of an error, and throws if `content` is missing. `delivery` applies the size
- * limit (V3) between the steps. Other clients get the server's own result.
- *
- * Everything is pure. The outcome of each file (V2) is passed in.
+ * Fits a tool result to the editor (V1, VS Code 1.139). The editor drops every text beside structured content, shows
+ * the model only the text of an error, and throws if `content` is missing. `delivery` applies the size limit (V3)
+ * between the two steps.
  */
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/sdk/types.js';
 import { isDeepStrictEqual } from 'node:util';
-import type { SavedParts } from './binaries.js';
-import { isText, isVisibleText, readableParts } from './readable.js';
+import { type SavedParts, bareType, canonical, binaryOf, type Binary, type Fields } from './binaries.js';
+import { assertNever } from '../base/assertNever.js';
+import { formatBytes, type SaveOutcome } from './artifacts.js';
+import { isObject } from '../base/isObject.js';
+import { even, jsonPieces, turn } from './pieces.js';
 
 const errorMark = 'Error:';
 /** Longer texts are compared and not parsed, because parsing would hold everything up. */
@@ -24,8 +25,8 @@ export function isPlainText(result: CallToolResult): boolean {
   );
 }
 
-/** Makes everything readable: parts of types that the editor shows, or structured content without any text. */
-export function composed(result: CallToolResult, saved: SavedParts): CallToolResult {
+/** Every part gets a type that the editor shows. */
+export async function composed(result: CallToolResult, saved: SavedParts): Promise<CallToolResult> {
   const { structuredContent, ...rest } = result as CallToolResult & { structuredContent?: unknown };
   const parts = readableParts(rest.content, saved);
   if (structuredContent === undefined || structuredContent === null) return { ...rest, content: parts };
@@ -33,9 +34,8 @@ export function composed(result: CallToolResult, saved: SavedParts): CallToolRes
   if (rest.isError !== true && !parts.some(isText)) {
     return { ...rest, content: parts, structuredContent: structuredContent as Record<string, unknown> };
   }
-  const json = JSON.stringify(structuredContent);
-  if (!parts.some((part) => isVisibleText(part) && says(part.text, structuredContent, json))) {
-    parts.push({ type: 'text', text: json });
+  if (!(await isSaidIn(parts, structuredContent))) {
+    parts.push({ type: 'text', text: JSON.stringify(structuredContent) });
   }
   return { ...rest, content: parts };
 }
@@ -55,22 +55,194 @@ function withMark(parts: readonly ContentBlock[]): ContentBlock[] {
   return parts.with(first, { ...part, text: `${errorMark} ${part.text}` });
 }
 
+/** True if a text for the model has the content of the value. */
+export async function isSaidIn(parts: readonly ContentBlock[], value: unknown): Promise<boolean> {
+  for (const part of parts) if (isVisibleText(part) && (await says(part.text, value))) return true;
+  return false;
+}
+
 /** True if a text is the JSON of a value, in any layout. A long text is compared only in the common layouts. */
-function says(text: string, value: unknown, json: string): boolean {
-  if (onlyWraps(value, text)) return true;
+async function says(text: string, value: unknown): Promise<boolean> {
+  const wrapped = typeof value === 'object' && value !== null ? Object.values(value) : [];
+  // The value of many servers only wraps the text.
+  if (wrapped.length === 1 && wrapped[0] === text) return true;
   if (!/^\s*[{[]/.test(text)) return false;
-  if (text.length > longestParse) {
-    return text === json || (text.startsWith('\n', 1) && text.trimEnd() === JSON.stringify(value, undefined, 2));
+  if (text.length <= longestParse) {
+    try {
+      return isDeepStrictEqual(JSON.parse(text), value);
+    } catch {
+      return false; // The text is not JSON, so it has other content.
+    }
   }
-  try {
-    return isDeepStrictEqual(JSON.parse(text), value);
-  } catch {
-    return false; // The text is not JSON, so it has other content.
+  let from = 0;
+  for (const piece of even(jsonPieces(value, text.startsWith('\n', 1) ? 2 : 0))) {
+    if (!text.startsWith(piece, from)) return false;
+    from += piece.length;
+    await turn();
+  }
+  return text.slice(from).trim() === '';
+}
+
+type Part = ContentBlock;
+export type TextPart = Extract<Part, { type: 'text' }>;
+type Carried = Pick<TextPart, 'annotations' | '_meta'>;
+
+const longestQuote = 4_000;
+/** Providers refuse larger requests, so a larger image would end the conversation. */
+const largestImage = 20 << 20;
+
+function readableParts(content: CallToolResult['content'] | undefined, saved: SavedParts): Part[] {
+  // Servers promise the declared type and may send anything.
+  return Array.isArray(content) ? (content as readonly unknown[]).flatMap((part) => readable(part, saved)) : [];
+}
+
+export function isText(part: ContentBlock): part is TextPart {
+  return part.type === 'text';
+}
+
+/** True if the model sees a part. The editor hides text for the user from it. */
+export function isVisibleText(part: ContentBlock): part is TextPart {
+  const audience = isText(part) ? part.annotations?.audience : undefined;
+  return isText(part) && (!Array.isArray(audience) || audience.length === 0 || audience.includes('assistant'));
+}
+
+function readable(part: unknown, saved: SavedParts): Part[] {
+  if (!isObject(part)) return [unknownPart(part)];
+  switch (part['type']) {
+    case 'text':
+      return typeof part['text'] === 'string' ? [part as unknown as Part] : [unknownPart(part)];
+    case 'image':
+    case 'audio':
+      return bytes(part, saved) ?? [unknownPart(part)];
+    case 'resource':
+      return resource(part, saved);
+    case 'resource_link':
+      return link(part);
+    default:
+      return [unknownPart(part)];
   }
 }
 
-/** True if a value only wraps the text, as many servers do. */
-export function onlyWraps(value: unknown, text: string): boolean {
-  const wrapped = typeof value === 'object' && value !== null ? Object.values(value) : [];
-  return wrapped.length === 1 && wrapped[0] === text;
+/** An image that models take stays behind a line with its file. Any other part becomes only a line. */
+function bytes(part: Fields, saved: SavedParts): Part[] | undefined {
+  const found = binaryOf(part);
+  const outcome = saved.get(part);
+  if (!found || !outcome) return undefined;
+  const { kind, imageType } = found;
+  if (imageType === undefined) {
+    return [text(lineOf(found, kind === 'image' ? ', a type that models do not accept' : '', outcome), part)];
+  }
+  if (outcome.kind === 'unreadable') return [text(lineOf(found, '', outcome), part)];
+  if (found.bytes > largestImage) return [text(lineOf(found, ', too large for models', outcome), part)];
+  return [text(lineOf(found, '', outcome), part), imageOf(part, imageType, canonical(found.base64))];
+}
+
+function imageOf(part: Fields, mimeType: string, data: string): Part {
+  if (part['type'] !== 'image') return { type: 'image', data, mimeType, ...carried(part) };
+  if (part['data'] === data && part['mimeType'] === mimeType) return part as unknown as Part;
+  return { ...part, type: 'image', data, mimeType };
+}
+
+function lineOf(found: Binary, why: string, outcome: SaveOutcome): string {
+  const unknown = found.kind === 'resource' ? 'binary data of unknown type' : 'unknown type';
+  const type = found.imageType ?? (found.type === undefined ? unknown : shown(found.type));
+  const size = formatBytes(outcome.kind === 'saved' ? outcome.bytes : found.bytes);
+  const what = `${nameOf(found)}: ${type}`;
+  switch (outcome.kind) {
+    case 'saved':
+      return `[${what}, ${size}${why}. Saved as ${outcome.path}]`;
+    case 'notSaved':
+      return `[${what}, ${size}${why}. Not saved: ${outcome.why}]`;
+    case 'unreadable':
+      return `[${what}. It cannot be read: ${outcome.why}]`;
+    default:
+      return assertNever(outcome);
+  }
+}
+
+function nameOf({ kind, uri }: Binary): string {
+  switch (kind) {
+    case 'image':
+      return 'Image';
+    case 'audio':
+      return 'Audio';
+    case 'resource':
+      return `Resource ${uri}`;
+    default:
+      return assertNever(kind);
+  }
+}
+
+/** A server may write any text there. */
+function shown(type: string): string {
+  // The rest is never shown, and replacing blanks in a long text takes long.
+  const line = type.trimStart().slice(0, 200).replace(/\s+/g, ' ').trim();
+  return line.length > 100 ? `${line.slice(0, 100)}…` : line;
+}
+
+function resource(part: Fields, saved: SavedParts): Part[] {
+  const saidOfBytes = bytes(part, saved);
+  if (saidOfBytes) return saidOfBytes;
+  const inner = part['resource'];
+  if (!isObject(inner) || typeof inner['uri'] !== 'string' || typeof inner['text'] !== 'string') {
+    return [unknownPart(part)];
+  }
+  const type = typeof inner['mimeType'] === 'string' ? ` (${shown(inner['mimeType'])})` : '';
+  return [text(`Resource ${inner['uri']}${type}:\n${inner['text']}`, part)];
+}
+
+/**
+ * The line is for the model. A link to an image goes, because the editor fetches it at once and gets no data from a
+ * server without resources.
+ */
+function link(part: Fields): Part[] {
+  const { uri, name, title, description, mimeType, size } = part;
+  if (typeof uri !== 'string') return [unknownPart(part)];
+  const label = typeof title === 'string' ? title : typeof name === 'string' ? name : undefined;
+  const facts = [
+    typeof mimeType === 'string' ? shown(mimeType) : undefined,
+    typeof size === 'number' ? formatBytes(size) : undefined,
+  ].filter((fact) => fact !== undefined);
+  const line =
+    `Resource link${label === undefined || label === uri ? '' : ` "${label}"`}: ${uri}` +
+    (facts.length > 0 ? ` (${facts.join(', ')})` : '') +
+    (typeof description === 'string' && description !== '' ? `\n${description}` : '');
+  const isImage = typeof mimeType === 'string' && bareType(mimeType).startsWith('image/');
+  return isImage ? [text(line, part)] : [part as unknown as Part, text(line, part)];
+}
+
+function unknownPart(part: unknown): TextPart {
+  // Every value from the wire has a JSON form, except `undefined` in a hole of an array.
+  const json = JSON.stringify(part) ?? 'null';
+  const quote =
+    json.length > longestQuote ? `${json.slice(0, longestQuote)}… (${json.length} characters in all)` : json;
+  return text(`[Content of an unknown type] ${quote}`, isObject(part) ? part : {});
+}
+
+function text(value: string, from: Fields): TextPart {
+  return { type: 'text', text: value, ...carried(from) };
+}
+
+/** Annotations name the reader of a part. They hold for its replacement too. */
+function carried(from: Fields): Carried {
+  return {
+    ...(isObject(from['annotations']) ? { annotations: from['annotations'] } : {}),
+    ...(isObject(from['_meta']) ? { _meta: from['_meta'] } : {}),
+  };
+}
+
+/** Lines of the host never displace the result (L3). */
+export function withNotes(
+  result: CallToolResult,
+  notes: readonly string[],
+  structureHidesText: boolean,
+): CallToolResult {
+  if (notes.length === 0) return result;
+  const added = notes.map((text) => ({ type: 'text' as const, text }));
+  const { structuredContent, ...rest } = result;
+  const content = Array.isArray(result.content) ? result.content : [];
+  if (structuredContent === undefined) return { ...rest, content: [...content, ...added] };
+  if (!structureHidesText) return { ...result, content: [...content, ...added] };
+  const structure = { type: 'text' as const, text: JSON.stringify(structuredContent) };
+  return { ...rest, content: [...content, structure, ...added] };
 }

@@ -39,7 +39,7 @@ export function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Cuts and joins texts to pieces of about the same length. No character is cut. */
+/** No character is cut. */
 export function* even(texts: Iterable<string>): Generator<string> {
   let gathered: string[] = [];
   let length = 0;
@@ -63,15 +63,11 @@ export function* even(texts: Iterable<string>): Generator<string> {
   if (length > 0) yield gathered.join('');
 }
 
-/**
- * Yields the text of `JSON.stringify` in pieces.
- * @param value as `JSON.parse` gives it
- */
+/** @param value as `JSON.parse` gives it */
 export function jsonPieces(value: unknown, indent: 0 | 2 = 0): Generator<string> {
   return nested(value, indent, '\n', false);
 }
 
-/** The number of members from which a container is always divided. */
 const many = 1_000;
 
 /** @param insideMany true inside a large container, whose mostly small members are taken whole */

@@ -1,8 +1,12 @@
 /** Serves this window to agents outside the editor (G6), on a port of the system or of the setting. Does not import `vscode`. */
 import type { Disposable } from '../../core/base/disposables.js';
 import { Emitter } from '../../core/base/events.js';
-import { secretInFile } from '../../core/gateway/http/endpointSecret.js';
-import { StableEndpoint, type EndpointState, type StableEndpointDeps } from '../../core/gateway/http/stableEndpoint.js';
+import {
+  secretInFile,
+  StableEndpoint,
+  type EndpointState,
+  type StableEndpointDeps,
+} from '../../core/gateway/http/stableEndpoint.js';
 
 export type AgentEndpointState = { readonly kind: 'off' } | EndpointState;
 

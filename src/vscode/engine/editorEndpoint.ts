@@ -14,8 +14,8 @@ import { messageOf } from '../../core/base/text.js';
 import { timelyAnswer, type SecretStore } from '../../core/connections/http/oauth/contract.js';
 import { knowsToken } from '../../core/files/proof.js';
 import { newToken } from '../../core/files/tokenFile.js';
-import type { EndpointSecret } from '../../core/gateway/http/endpointSecret.js';
 import {
+  type EndpointSecret,
   StableEndpoint,
   type NextAddress,
   type OtherPorts,

@@ -19,8 +19,8 @@ import type { Consent, Host, HostSettings, KeptOffers, Stores, Surroundings } fr
 import type { OtherOutcome, ToolsetRequest } from '../../core/protocol/request.js';
 import type { ExpectedClient, Fields } from '../../core/protocol/client.js';
 import { nowhere, type ArtifactStore } from '../../core/results/artifacts.js';
-import { createDelivery, usualMaxResultBytes } from '../../core/results/delivery.js';
-import { createDiskArtifacts } from '../../core/results/diskArtifacts.js';
+import { Delivery, usualMaxResultBytes } from '../../core/results/delivery.js';
+import { DiskArtifacts } from '../../core/results/diskArtifacts.js';
 
 export interface EngineDeps extends Surroundings, HostSettings, Consent, Stores {
   /** Keeps the lists of servers for the next window. By default nothing is kept. */
@@ -81,7 +81,7 @@ export function createEngine(deps: EngineDeps): Engine {
   const { host, backend, redactor, recorder, log: hostLog } = core;
   const artifacts = artifactsOf(deps, hostLog);
   const maxResultBytes = results?.maxResultBytes ?? ((): number => usualMaxResultBytes);
-  const delivery = createDelivery({ artifacts, maxResultBytes });
+  const delivery = new Delivery({ artifacts, maxResultBytes });
   const endpoint = others && agentEndpoint(others);
 
   function agentEndpoint({ folder, home, blocked }: AgentsOptions): AgentEndpoint {
@@ -162,5 +162,5 @@ export function createEngine(deps: EngineDeps): Engine {
 
 function artifactsOf({ results, clock }: EngineDeps, log: Log): ArtifactStore {
   if (results?.folder === undefined) return nowhere('no folder is open in this window');
-  return createDiskArtifacts({ folder: results.folder, quota: results.quota, clock, log });
+  return new DiskArtifacts({ folder: results.folder, quota: results.quota, clock, log });
 }

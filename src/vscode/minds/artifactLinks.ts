@@ -9,7 +9,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { basename, dirname, extname, join, relative, sep } from 'node:path';
 import { toDisposable, type Disposable } from '../../core/base/disposables.js';
 import { Icon, inert } from '../../core/base/inert.js';
-import { artifactsRoot, timeOfArtifact } from '../../core/results/artifactName.js';
+import { artifactsRoot, timeOfArtifact } from '../../core/results/diskArtifacts.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
 import { window } from '../views/inertEditor.js';
 import { timeOf } from '../views/phrases.js';

@@ -53,7 +53,10 @@ describe('command line: tools, resources, prompts', () => {
     it('`explain` says on which roads a tool is offered, or by which line of the file it is not', async () => {
       const offered = await cli.runWith(several, 'explain', 'mcp__good__good_echo');
       assert.equal(offered.code, 0, offered.stderr);
-      assert.match(offered.stdout, /^echo of good\n {2}editor {8}offered as mcp_good_\w+, if the tool picker of the chat has it on\n/);
+      assert.match(
+        offered.stdout,
+        /^echo of good\n {2}editor {8}offered as mcp_good_\w+, if the tool picker of the chat has it on\n/,
+      );
       assert.match(offered.stdout, /\n {2}other agents {2}offered as good_echo\n/);
       const keptOut = await cli.runWith(several, 'explain', 'add');
       assert.equal(keptOut.code, 1);

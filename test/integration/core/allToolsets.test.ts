@@ -1,6 +1,6 @@
 /** The endpoint of all toolsets (G2) also serves prompts, resources and the rest of one toolset (G4). */
 import assert from 'node:assert/strict';
-import { everyToolset } from '../../../src/core/gateway/backend.js';
+import { everyToolset } from '../../../src/core/gateway/routes.js';
 import { fixture } from '../../support/core/configText.js';
 import { ModernClient } from '../../support/core/modernClient.js';
 import { SessionClient } from '../../support/core/sessionClient.js';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { CallToolResultSchema } from '@modelcontextprotocol/sdk/types.js';
-import { everyToolset } from '../../../src/core/gateway/backend.js';
+import { everyToolset } from '../../../src/core/gateway/routes.js';
 import { fixture, http, rawWith } from '../../support/core/configText.js';
 import { ModernClient } from '../../support/core/modernClient.js';
 import { SessionClient } from '../../support/core/sessionClient.js';

@@ -1,7 +1,7 @@
 /** Sessions of clients outside the editor (L2a, G2): before the first list of their server, and after our restart. */
 import assert from 'node:assert/strict';
 import { abortSignalOf } from '../../../src/core/base/cancellation.js';
-import { everyToolset } from '../../../src/core/gateway/backend.js';
+import { everyToolset } from '../../../src/core/gateway/routes.js';
 import { textOutcome, turn } from '../../unit/gateway/fakes.js';
 import { messagesOf, type Answer, type Json } from './rawClient.js';
 import { startRig, type Rig } from './rig.js';

@@ -4,7 +4,7 @@ import { channel } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { mostStrangers } from '../../../src/core/gateway/http/access.js';
+import { mostStrangers } from '../../../src/core/gateway/http/gateway.js';
 import { collect } from '../../support/heap.js';
 import { startRig, type Rig } from './rig.js';
 

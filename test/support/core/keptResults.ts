@@ -1,8 +1,8 @@
 /** Keeps result files on the disk as the product does, below the folder of a stage. */
 import path from 'node:path';
 import { systemClock } from '../../../src/core/base/clock.js';
-import { createDelivery, type Delivery } from '../../../src/core/results/delivery.js';
-import { createDiskArtifacts } from '../../../src/core/results/diskArtifacts.js';
+import { Delivery } from '../../../src/core/results/delivery.js';
+import { DiskArtifacts } from '../../../src/core/results/diskArtifacts.js';
 import type { Stage } from './stage.js';
 
 interface Limits {
@@ -24,7 +24,7 @@ const usual: Limits = { maxResultBytes: () => 1 << 20, quota: () => 200 << 20 };
 export function keepResults(stage: Stage, limits: Partial<Limits> = {}): KeptResults {
   const { maxResultBytes, quota } = { ...usual, ...limits };
   const folder = path.join(path.dirname(stage.folder), 'storage');
-  const artifacts = createDiskArtifacts({ folder, quota, clock: systemClock, log: stage.logs.sink() });
+  const artifacts = new DiskArtifacts({ folder, quota, clock: systemClock, log: stage.logs.sink() });
   stage.onDispose(() => artifacts.settled());
-  return { folder, delivery: createDelivery({ artifacts, maxResultBytes }), settled: () => artifacts.settled() };
+  return { folder, delivery: new Delivery({ artifacts, maxResultBytes }), settled: () => artifacts.settled() };
 }

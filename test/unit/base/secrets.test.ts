@@ -373,7 +373,7 @@ describe('house', () => {
     'core/failures/http.ts': [/HTTP_TOKEN/],
     'core/failures/likelyCause.ts': [/missing/, /Unexpected token/, /credential/],
     'core/minds/modelFailures.ts': [/invalid|unauthori|quota/],
-    'core/gateway/http/access.ts': [/bearer/],
+    'core/gateway/http/gateway.ts': [/bearer/],
     'core/import/values.ts': [/^\/\^(?:\(\?:Bearer|authorization)/],
   };
 

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { everyToolset } from '../../../src/core/gateway/backend.js';
-import { isEditorPath, parseRoute, routePath } from '../../../src/core/gateway/routes.js';
+import { everyToolset, isEditorPath, parseRoute, routePath } from '../../../src/core/gateway/routes.js';
 
 describe('gateway: paths (G2)', () => {
   it('a path names the kind of client and the toolset', () => {

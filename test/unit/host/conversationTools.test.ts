@@ -16,8 +16,8 @@ import { compilePattern } from '../../../src/core/tools/patterns.js';
 import type { Host } from '../../../src/core/host/hostContract.js';
 import type { ToolOutcome, ToolsetCall } from '../../../src/core/protocol/request.js';
 import type { ServerState } from '../../../src/core/reconcile/status.js';
-import { createDelivery } from '../../../src/core/results/delivery.js';
-import { createDiskArtifacts } from '../../../src/core/results/diskArtifacts.js';
+import { Delivery } from '../../../src/core/results/delivery.js';
+import { DiskArtifacts } from '../../../src/core/results/diskArtifacts.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
 import { tool } from '../minds/fakes.js';
 import { newFolder, removeFolders } from '../results/folder.js';
@@ -48,13 +48,13 @@ function rig(servers = snapshot([status('shop'), status('bank')]), toolsets = [t
       return Promise.resolve(answer);
     },
   };
-  const artifacts = createDiskArtifacts({
+  const artifacts = new DiskArtifacts({
     folder: newFolder(),
     quota: () => 1_000_000,
     clock: new FakeClock(),
     log: silentLog,
   });
-  const tools = createConversationTools(host as Host, createDelivery({ artifacts, maxResultBytes: () => 1_000 }));
+  const tools = createConversationTools(host as Host, new Delivery({ artifacts, maxResultBytes: () => 1_000 }));
   const run = (outcome: ToolOutcome, speaker?: Speaker): Promise<ToolResult> => {
     answer = outcome;
     const call = { id: 'c1', tool: 'shop_count', input: { what: 'pears' } };

@@ -10,9 +10,7 @@ import {
   type ArtifactStore,
   type SaveOutcome,
 } from '../../../src/core/results/artifacts.js';
-import { ArtifactQuota } from '../../../src/core/results/artifactQuota.js';
-import { timeOfArtifact } from '../../../src/core/results/artifactName.js';
-import { createDiskArtifacts } from '../../../src/core/results/diskArtifacts.js';
+import { ArtifactQuota, timeOfArtifact, DiskArtifacts } from '../../../src/core/results/diskArtifacts.js';
 import { brokenContent, content, filesIn, Lines, newFolder, removeFolders } from './folder.js';
 
 const origin: ArtifactOrigin = { server: 'shop', tool: 'browse_all' };
@@ -42,7 +40,7 @@ describe('results: artifacts on disk (V2)', () => {
   });
 
   function open(): ArtifactStore {
-    return createDiskArtifacts({
+    return new DiskArtifacts({
       folder: path.join(folder, 'storage'),
       quota: () => quota,
       clock,

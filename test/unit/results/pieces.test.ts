@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { Excerpt } from '../../../src/core/results/excerpt.js';
+import { Excerpt } from '../../../src/core/results/delivery.js';
 import { even, jsonPieces, pieceLength, takeAll } from '../../../src/core/results/pieces.js';
 import { content } from './folder.js';
 

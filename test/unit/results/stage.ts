@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { ArtifactStore } from '../../../src/core/results/artifacts.js';
-import { createDelivery, type Delivery } from '../../../src/core/results/delivery.js';
-import { createDiskArtifacts } from '../../../src/core/results/diskArtifacts.js';
+import { Delivery } from '../../../src/core/results/delivery.js';
+import { DiskArtifacts } from '../../../src/core/results/diskArtifacts.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
 import { filesIn, Lines, newFolder, removeFolders } from './folder.js';
 
@@ -47,7 +47,7 @@ class DeliveryStage {
     this.folder = newFolder();
     this.maxResultBytes = 1 << 20;
     this.use(
-      createDiskArtifacts({
+      new DiskArtifacts({
         folder: path.join(this.folder, 'storage'),
         quota: () => 1 << 26,
         clock: new FakeClock(),
@@ -62,7 +62,7 @@ class DeliveryStage {
   }
 
   use(store: ArtifactStore): void {
-    this.used = { store, delivery: createDelivery({ artifacts: store, maxResultBytes: () => this.maxResultBytes }) };
+    this.used = { store, delivery: new Delivery({ artifacts: store, maxResultBytes: () => this.maxResultBytes }) };
   }
 
   /** Returns the result with `<n.extension>` for paths, and the contents of those files. */

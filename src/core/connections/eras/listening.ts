@@ -11,8 +11,7 @@ import { TransportFailure } from '../../failures/transportFailure.js';
 import type { Fields } from '../../protocol/client.js';
 import { errorCodes, RpcFailure } from '../../protocol/errors.js';
 import { inBrief } from '../../protocol/inBrief.js';
-import { metaKeys } from '../../protocol/requestMeta.js';
-import { taskChanged } from '../../protocol/tasks.js';
+import { metaKeys, taskChanged } from '../../protocol/versions.js';
 
 interface CommonDeps {
   readonly clock: Clock;

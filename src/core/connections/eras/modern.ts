@@ -20,9 +20,17 @@ import { declaredCapabilities, type Fields, type ServerClient } from '../../prot
 import { errorCodes, RpcFailure, type RpcError } from '../../protocol/errors.js';
 import { inBrief, shortened } from '../../protocol/inBrief.js';
 import { mirroredParams, type MirroredParam } from '../../protocol/mirroredParams.js';
-import { metaKeys, metaOf } from '../../protocol/requestMeta.js';
-import { knowsTasks, taskIn, unwatchTask, watchTask } from '../../protocol/tasks.js';
-import { modernVersion, protocolVersions, type Era } from '../../protocol/versions.js';
+import {
+  metaKeys,
+  metaOf,
+  modernVersion,
+  protocolVersions,
+  type Era,
+  knowsTasks,
+  taskIn,
+  unwatchTask,
+  watchTask,
+} from '../../protocol/versions.js';
 import { type ServerFacts, readFacts, type InitializeAnswer } from '../handshake.js';
 import type { Protocol } from '../liveConnection.js';
 import type { ServerRequest, ServerRequests } from '../serverRequests.js';

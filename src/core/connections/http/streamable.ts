@@ -17,7 +17,7 @@ import {
 import { broken, discard, inShort, isForNow, shown, type HttpReply } from './exchange.js';
 import { readInitializeAnswer, versionHeader } from '../handshake.js';
 import { errorCodes } from '../../protocol/errors.js';
-import { isLarge, jsonInSlices } from '../../protocol/slicedJson.js';
+import { isLarge, jsonInSlices } from '../../protocol/json.js';
 import { messageOf } from '../../base/text.js';
 import { largestUnasked } from '../unasked.js';
 import { inNextTurn, inTurns } from '../../base/turns.js';

@@ -10,7 +10,7 @@ import type { Log } from '../../base/log.js';
 import type { Clock } from '../../base/clock.js';
 import { TokenBucket } from '../../base/tokenBucket.js';
 import { inTurns, type LoopShare } from '../../base/turns.js';
-import { decodedInSlices, isLarge, jsonInSlices } from '../../protocol/slicedJson.js';
+import { decodedInSlices, isLarge, jsonInSlices } from '../../protocol/json.js';
 import { TransientMap } from '../../base/transientMap.js';
 import { shortened } from '../../protocol/inBrief.js';
 import { parseLongMessages, parseMessages } from '../../protocol/jsonRpc.js';

@@ -1,73 +1,75 @@
 /**
- * One conversation of an agent with a toolset (G3): the common part of its requests. A session of an older protocol
- * version is a conversation with streams (`session`). A modern request finds its conversation in `conversations`.
+ * One conversation of an agent with a toolset (G3), its id, and the client behind its requests.
+ *
+ * The editor's ids are bare, so everybody with such an id means the same conversation. Every other id has a prefix, and
+ * the editor's ids never have one. So an identity of one kind never leads to a conversation of another kind (G3d).
  */
+import { randomUUID } from 'node:crypto';
 import { BoundedMap } from '../../base/boundedMap.js';
+import type { Cancellation } from '../../base/cancellation.js';
+import type { Clock } from '../../base/clock.js';
+import type { Disposable } from '../../base/disposables.js';
+import { isObject } from '../../base/isObject.js';
+import type { TransientMap } from '../../base/transientMap.js';
+import type { AskOptions, Fields, ServerClient } from '../../protocol/client.js';
+import { notificationMessage, type RequestId } from '../../protocol/jsonRpc.js';
+import {
+  isKeptId,
+  isLoudEnough,
+  isProtocolVersion,
+  modernVersion,
+  type ProtocolVersion,
+  type SpokenVersion,
+} from '../../protocol/versions.js';
+import { errorCodes, RpcFailure } from '../../protocol/errors.js';
 import type { Destination } from '../../protocol/request.js';
 import { longestUri } from '../../tools/uris.js';
-import type { MessageStream } from '../eventStreams.js';
+import { clientRequest, isToldTo } from '../dialect.js';
+import type { MessageStream, Reply } from '../eventStreams.js';
 import type { Listing, ListName, Topic } from './listings.js';
 
-/** A client whose last stream has closed may be silent this long, in milliseconds (L2a). */
-export const quietLimitMs = 45_000;
-
-interface ConversationStart {
-  readonly id: string;
-  /** Why its earlier state is gone, if there may have been any (L2a). */
-  readonly lostBefore?: string | undefined;
-  /** True if it may be older than the knowledge of this process. */
-  readonly mayHaveLost: boolean;
-}
-
+/**
+ * A session of an older version is a conversation with streams (`session`). Modern ones are kept in `conversations`.
+ */
 export class Conversation {
-  readonly id: string;
   readonly toolset: string;
-  readonly lostBefore: string | undefined;
-  readonly mayHaveLost: boolean;
   readonly links = new Links();
   /** True if it has sent anything to an instance, so it may hold one. */
   hasCalled = false;
+  /** The number of modern requests in progress. */
+  inUse = 0;
   /** The tools with a question to a person here, by the client's newest list (S4). */
   promised: ReadonlySet<string> | undefined;
 
+  /** @param mayHaveLost true if it may be older than the knowledge of this process */
   constructor(
-    start: ConversationStart,
+    readonly id: string,
     readonly listing: Listing,
-    /** The time of the last use in milliseconds since the epoch. */
     public lastUsed: number,
+    readonly lostBefore: string | undefined,
+    readonly mayHaveLost: boolean,
   ) {
-    ({ id: this.id, lostBefore: this.lostBefore, mayHaveLost: this.mayHaveLost } = start);
     this.toolset = listing.toolset;
   }
 
-  /**
-   * Returns the id of the conversation with this name, for programs with several conversations in one session.
-   * Returns undefined if a request without a name may belong to any of several.
-   */
+  /** Returns undefined if a request without a name may belong to any of several conversations of the client. */
   idOf(_name: string | undefined): string | undefined {
     return this.id;
   }
 
-  /** Notes the client's reading of the list. Modern clients learn about changes from `listenStreams`. */
+  /** Modern clients learn about changes from `listenStreams`. */
   noteListed(_topic: Topic, _list: ListName): void {}
 
-  /**
-   * Has to be called before a call is answered on its stream. There, a modern client gets only messages of the call.
-   * @param listVersion the version of the list of tools when the call began
-   */
+  /** Has to be called before a call is answered on its stream, with the version of the list of tools when it began. */
   tellBeforeResult(_stream: MessageStream, _listVersion: number): void {}
 }
 
-/** The oldest link is forgotten beyond this number. */
 const mostLinks = 1_000;
 
-/** The oldest holder of one link is forgotten beyond this number. They still count as several. */
+/** More holders of one link still count as several. */
 const mostHolders = 16;
 
-/**
- * The links in results, because each is read from its own instance. Two conversations may have different resources
- * under one URI (G3), so a URI may have several holders.
- */
+/** Each link is read from its own instance. Two conversations may have different resources under one URI (G3). */
 export class Links {
   private readonly made = new BoundedMap<string, BoundedMap<string, Destination>>(mostLinks);
 
@@ -77,7 +79,6 @@ export class Links {
     this.made.set(uri, holders);
   }
 
-  /** Remembers the links in a result. */
   note({ content }: { readonly content: readonly { readonly type: string }[] }, origin: Destination): void {
     for (const part of content) {
       const { uri } = part as { uri?: unknown };
@@ -86,8 +87,318 @@ export class Links {
     }
   }
 
-  /** Returns the origins of the link, one for each conversation; the newest is the last. */
+  /** One for each conversation; the newest is the last. */
   holders(uri: string): readonly Destination[] {
     return [...(this.made.get(uri)?.values() ?? [])];
   }
+}
+
+/** A client whose last stream has closed may be silent this long, in milliseconds. */
+const quietLimitMs = 45_000;
+
+/** Ends what is silent for a while after its last stream has closed: its program has gone (L2a). */
+export class QuietWatch<Watched> implements Disposable {
+  private readonly timers = new Map<Watched, Disposable>();
+
+  constructor(
+    private readonly clock: Clock,
+    /** Returns undefined if there is a stream again. */
+    private readonly lastUse: (watched: Watched) => number | undefined,
+    private readonly end: (watched: Watched) => void,
+  ) {}
+
+  begin(watched: Watched, limitMs = quietLimitMs): void {
+    this.forget(watched);
+    const timer = this.clock.after(limitMs, () => {
+      this.timers.delete(watched);
+      const lastUse = this.lastUse(watched);
+      if (lastUse === undefined) return;
+      const left = lastUse + quietLimitMs - this.clock.now();
+      if (left > 0) this.begin(watched, left);
+      else this.end(watched);
+    });
+    this.timers.set(watched, timer);
+  }
+
+  forget(watched: Watched): void {
+    this.timers.get(watched)?.dispose();
+    this.timers.delete(watched);
+  }
+
+  dispose(): void {
+    for (const watched of this.timers.keys()) this.forget(watched);
+  }
+}
+
+export interface CallInFlight {
+  readonly controller: Cancellation;
+  readonly reply: Reply;
+  readonly listVersion: number;
+}
+
+export interface Client {
+  /** The name of its program; empty if it gave none. */
+  readonly program: string;
+  readonly protocolVersion: SpokenVersion;
+  readonly traits: SessionTraits;
+  readonly calls: TransientMap<RequestId, CallInFlight>;
+  /** Undefined until the client says so. */
+  logLevel: string | undefined;
+  readonly isClosed: boolean;
+  readonly listening: MessageStream | undefined;
+  readonly waitsSince?: number | undefined;
+  /** Our name in the `_meta` of each modern result. */
+  readonly serverMeta?: Fields;
+  /** @param stream undefined if the client listens nowhere */
+  ask(
+    stream: MessageStream | undefined,
+    method: string,
+    params: Fields | undefined,
+    signal: AbortSignal,
+    options: AskOptions,
+  ): Promise<Fields>;
+}
+
+export interface Asking {
+  readonly client: Client;
+  /** Undefined if all conversations of the client share everything. */
+  readonly conversation: Conversation | undefined;
+  readonly listing: Listing;
+}
+
+/** Returns false if there is no such call. */
+export function cancelCall({ calls }: Pick<Client, 'calls'>, id: RequestId): boolean {
+  const call = calls.get(id);
+  if (!call) return false;
+  calls.delete(id);
+  call.controller.abort();
+  // Its server first takes back its open questions, on the same stream.
+  setImmediate(() => call.reply.settle(undefined));
+  return true;
+}
+
+const mostEarly = 1_000;
+
+/** A client as servers reach it (G4): during a call on the stream of the call, otherwise on a listening stream. */
+export class CallClient implements ServerClient {
+  readonly session: object;
+  readonly program: string;
+  readonly capabilities: Fields;
+  readonly listedFor: string | undefined;
+  readonly lostBefore: string | undefined;
+  readonly mayHaveLost: boolean;
+  /** Both are made on demand, because every call has a client and few have an elicitation. */
+  private awaited: Map<string, () => void> | undefined;
+  private early: BoundedMap<string, true> | undefined;
+  private readonly client: Client;
+
+  /** @param ofCall the stream of the call, as long as the call is in flight */
+  constructor(
+    { client, conversation: asking, listing }: Asking,
+    readonly conversation: string | undefined,
+    private readonly ofCall: () => MessageStream | undefined = () => undefined,
+  ) {
+    this.client = client;
+    this.session = asking ?? client;
+    this.program = client.program;
+    this.capabilities = client.traits.declared;
+    this.listedFor = listing.conversation;
+    this.lostBefore = asking?.lostBefore;
+    this.mayHaveLost = asking?.mayHaveLost === true;
+  }
+
+  get isGone(): boolean {
+    return this.client.isClosed;
+  }
+
+  get waitsSince(): number | undefined {
+    return this.client.waitsSince;
+  }
+
+  get logLevel(): string | undefined {
+    return this.client.logLevel;
+  }
+
+  async ask(
+    method: string,
+    params: Fields | undefined,
+    signal: AbortSignal,
+    options: AskOptions = {},
+  ): Promise<Fields> {
+    const { client } = this;
+    const asked = clientRequest(client.protocolVersion, method, params);
+    return await client.ask(this.ofCall() ?? client.listening, method, asked, signal, options);
+  }
+
+  /** Resolves when a server has reported all these elicitations by URL as complete. */
+  async completed(ids: readonly string[]): Promise<void> {
+    const open = [...new Set(ids)].filter((id) => !this.early?.delete(id));
+    const awaited = (this.awaited ??= new Map<string, () => void>());
+    await Promise.all(open.map((id) => new Promise<void>((resolve) => awaited.set(id, resolve))));
+  }
+
+  private noteComplete(id: unknown): void {
+    if (!isKeptId(id)) return;
+    const resolve = this.awaited?.get(id);
+    if (resolve) resolve();
+    else (this.early ??= new BoundedMap(mostEarly)).set(id, true);
+    this.awaited?.delete(id);
+  }
+
+  tell(method: string, params: Fields): void {
+    const { protocolVersion, logLevel, listening } = this.client;
+    if (method === 'notifications/elicitation/complete') this.noteComplete(params['elicitationId']);
+    if (!isToldTo(protocolVersion, method)) return;
+    const isLog = method === 'notifications/message';
+    if (isLog && protocolVersion === modernVersion && logLevel === undefined) return;
+    if (isLog && !isLoudEnough(params['level'], logLevel)) return;
+    const reply = this.ofCall();
+    const message = notificationMessage(method, params);
+    // A reply cannot be ended before its answer, however much a server writes on it.
+    if (reply || isLog) (reply ?? listening)?.sendIfReading(message);
+    else listening?.send(message);
+  }
+}
+
+const prefixes = {
+  session: 'mcp-session:',
+  address: 'mcp-address:',
+  named: 'mcp-named:',
+} as const;
+const conversationKey = 'vscode.conversationId';
+
+export function sessionConversation(sessionId: string): string {
+  return prefixes.session + sessionId;
+}
+
+export function addressConversation(address: string): string {
+  return prefixes.address + address;
+}
+
+/** Another program never gets the same id. */
+export function namedConversation(program: string, name: string): string {
+  return `${prefixes.named}${program}:${name}`;
+}
+
+export function conversationOf(meta: Fields | undefined): string | undefined {
+  const conversation = meta?.[conversationKey];
+  if (typeof conversation !== 'string' || conversation === '') return undefined;
+  return Object.values(prefixes).some((prefix) => conversation.startsWith(prefix)) ? undefined : conversation;
+}
+
+/**
+ * By program, the key in `_meta` that names the conversation. A name counts only for its own program, and only if it is
+ * unique. Claude Code 2.1.330, Copilot CLI 1.0.102 and the clients of the SDK name none.
+ */
+const namings: ReadonlyMap<unknown, string> = new Map([
+  ['codex-mcp-client', 'threadId'],
+  ['Visual Studio Code', conversationKey],
+  ['Visual Studio Code - Insiders', conversationKey],
+  ['VSCodium', conversationKey],
+  ['Code - OSS', conversationKey],
+]);
+
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+/** In characters. The ids of sessions contain the name. */
+export const longestProgram = 80;
+
+/** Returns the name for people; empty if the client gave none. */
+export function programOf(clientInfo: unknown): string {
+  return (nameIn(clientInfo) ?? '').slice(0, longestProgram);
+}
+
+function nameIn(clientInfo: unknown): string | undefined {
+  const name = isObject(clientInfo) ? clientInfo['name'] : undefined;
+  return typeof name === 'string' ? name : undefined;
+}
+
+/** @param isAtEditors true at the editor's own paths, where its ids are bare */
+export function namerOf(clientInfo: unknown, isAtEditors = false): string | undefined {
+  const name = nameIn(clientInfo);
+  const key = namings.get(name);
+  return key === undefined || (isAtEditors && key === conversationKey) ? undefined : name;
+}
+
+export function namedBy(program: string, meta: Fields | undefined): string | undefined {
+  const key = namings.get(program);
+  const said = key === undefined ? undefined : meta?.[key];
+  return typeof said === 'string' && uuid.test(said) ? said : undefined;
+}
+
+/** In bytes. Longer capabilities are left out, because every request has the id in a header. */
+const longestDeclaration = 400;
+
+/**
+ * The client's statements at `initialize`. The session's id carries them, so it can be revived without other knowledge.
+ */
+export interface SessionTraits {
+  readonly declared: Fields;
+  readonly readsStructureAlone: boolean;
+  /** The negotiated version, if a session has begun. Some clients send no header with it. */
+  readonly version?: ProtocolVersion;
+  /** The program, if it names the conversation of every call. */
+  readonly namer?: string | undefined;
+  /** The program and its version, only for an agent-host session of the editor. */
+  readonly agentHost?: string;
+}
+
+export function newSessionId(traits: SessionTraits, version: ProtocolVersion): string {
+  const { declared, readsStructureAlone, agentHost, namer } = traits;
+  // Without these fields, conversations in one session would share an instance.
+  const said = { version, host: agentHost, alone: readsStructureAlone || undefined, namer };
+  const whole = JSON.stringify(Object.keys(declared).length > 0 ? { ...said, declared } : said);
+  const kept = Buffer.byteLength(whole) > longestDeclaration ? JSON.stringify(said) : whole;
+  return `${randomUUID()}.${Buffer.from(kept).toString('base64url')}`;
+}
+
+/** Returns undefined if the id is not ours. */
+export function traitsIn(id: string): SessionTraits | undefined {
+  const [, uuid, declaration = ''] = /^([0-9a-f-]{36})(?:\.([A-Za-z0-9_-]{1,600}))?$/.exec(id) ?? [];
+  if (uuid === undefined) return undefined;
+  if (declaration === '') return { declared: {}, readsStructureAlone: false };
+  try {
+    const said: unknown = JSON.parse(Buffer.from(declaration, 'base64url').toString());
+    if (!isObject(said)) return undefined;
+    const { declared = {}, alone, version, host, namer } = said;
+    if (!isObject(declared)) return undefined;
+    const spoken = typeof version === 'string' && isProtocolVersion(version) ? { version } : {};
+    const program = typeof host === 'string' && { agentHost: host };
+    const naming = typeof namer === 'string' && { namer };
+    return { declared, readsStructureAlone: alone === true, ...spoken, ...program, ...naming };
+  } catch {
+    return undefined;
+  }
+}
+
+export interface OpenQuestion<Answer> {
+  readonly answer: Promise<Answer>;
+  readonly resolve: (answer: Answer) => void;
+  readonly reject: (error: Error) => void;
+}
+
+export const takenBack = 'The question was withdrawn.';
+
+/** @param takeBack called when aborting the signal withdraws the question */
+export function openQuestion<Answer>(signal: AbortSignal, takeBack: () => void): OpenQuestion<Answer> {
+  let settle!: Pick<OpenQuestion<Answer>, 'resolve' | 'reject'>;
+  const answer = new Promise<Answer>((resolve, reject) => {
+    const withdraw = (): void => {
+      takeBack();
+      reject(new RpcFailure(errorCodes.server, takenBack));
+    };
+    const unheard = <Value>(by: (value: Value) => void) => {
+      return (value: Value): void => {
+        signal.removeEventListener('abort', withdraw);
+        by(value);
+      };
+    };
+    signal.addEventListener('abort', withdraw, { once: true });
+    settle = { resolve: unheard(resolve), reject: unheard(reject) };
+  });
+  return { answer, ...settle };
+}
+
+export function notAsked(message: string): Promise<never> {
+  return Promise.reject(new RpcFailure(errorCodes.server, message));
 }

@@ -1,15 +1,12 @@
 /**
- * Keeps the conversations of modern requests (G3). Their number is bounded: the conversation idle for longest is
- * forgotten, and is made again for its next request.
- *
- * A conversation with its own address can be ended there. It also ends after its program has gone (L2a). Others end
- * as their leases do (L2).
+ * Keeps the conversations of modern requests (G3), within a bound. One with its own address can be ended there, and
+ * ends after its program has gone (L2a). Others end as their leases do (L2).
  */
 import type { Clock } from '../../base/clock.js';
 import type { Disposable } from '../../base/disposables.js';
-import type { ConnectedProgram } from '../routes.js';
 import type { ServerClient } from '../../protocol/client.js';
-import { Conversation, quietLimitMs } from './conversation.js';
+import type { ConnectedProgram } from '../routes.js';
+import { Conversation, QuietWatch } from './conversation.js';
 import type { Listing } from './listings.js';
 
 export interface ConversationKey {
@@ -17,53 +14,49 @@ export interface ConversationKey {
   readonly id: string;
 }
 
-interface Kept {
-  readonly conversation: Conversation;
-  inUse: number;
-}
-
 interface ConversationsDeps {
   readonly clock: Clock;
   readonly max: number;
   readonly forgotten: (conversation: Conversation) => void;
-  /** Called when the leases of a conversation are to end. */
+  /** The leases of a conversation are to end. */
   readonly ended: (client: ServerClient) => void;
 }
 
 export class Conversations implements Disposable {
-  private readonly kept = new Map<string, Kept>();
+  private readonly kept = new Map<string, Conversation>();
   /** The streams that hold a conversation open, and the program at its address. */
   private readonly attending = new Map<string, { streams: number; readonly toolset: string; program: string }>();
-  private readonly quiet = new Map<string, Disposable>();
+  private readonly quiet: QuietWatch<string>;
 
-  constructor(private readonly deps: ConversationsDeps) {}
+  constructor(private readonly deps: ConversationsDeps) {
+    const lastUse = (key: string): number | undefined => {
+      const kept = this.kept.get(key);
+      if (!kept || this.attending.has(key)) return undefined;
+      return kept.inUse > 0 ? deps.clock.now() : kept.lastUsed;
+    };
+    this.quiet = new QuietWatch(deps.clock, lastUse, (key) => this.endOf(key));
+  }
 
-  /**
-   * Returns the conversation and notes the use. Returns undefined if all places are in use.
-   * @param listing makes the listing of a new conversation
-   * @param lostBefore as `Conversation.lostBefore`, for a new conversation
-   */
+  /** Returns undefined if all places are in use. `listing` and `lostBefore` are for a new conversation. */
   of(given: ConversationKey, listing: () => Listing, lostBefore?: string): Conversation | undefined {
     const key = keyOf(given);
-    const known = this.kept.get(key)?.conversation;
+    const now = this.deps.clock.now();
+    const known = this.kept.get(key);
     if (known) {
-      known.lastUsed = this.deps.clock.now();
+      known.lastUsed = now;
       return known;
     }
     if (this.kept.size >= this.deps.max && !this.makeRoom()) return undefined;
-    const start = { id: given.id, lostBefore, mayHaveLost: true };
-    const conversation = new Conversation(start, listing(), this.deps.clock.now());
-    this.kept.set(key, { conversation, inUse: 0 });
+    const conversation = new Conversation(given.id, listing(), now, lostBefore, true);
+    this.kept.set(key, conversation);
     return conversation;
   }
 
-  /** Keeps a conversation in use during a request. */
   use(conversation: Conversation): Disposable {
-    const kept = this.kept.get(keyOf(conversation));
-    if (kept) kept.inUse += 1;
+    conversation.inUse += 1;
     return {
       dispose: () => {
-        if (kept) kept.inUse -= 1;
+        conversation.inUse -= 1;
         conversation.lastUsed = this.deps.clock.now();
       },
     };
@@ -72,7 +65,7 @@ export class Conversations implements Disposable {
   /** Holds a conversation open. It ends a while after its last such stream has closed. */
   attend(given: ConversationKey): Disposable {
     const key = keyOf(given);
-    this.quiet.get(key)?.dispose();
+    this.quiet.forget(key);
     const held = this.attending.get(key) ?? { streams: 0, toolset: given.toolset, program: '' };
     held.streams += 1;
     this.attending.set(key, held);
@@ -81,56 +74,47 @@ export class Conversations implements Disposable {
         held.streams -= 1;
         if (held.streams > 0) return;
         this.attending.delete(key);
-        this.awaitQuiet(key, quietLimitMs);
+        this.quiet.begin(key);
       },
     };
   }
 
-  /** Notes the name of the program at an address. */
   noteProgram(given: ConversationKey, program: string): void {
     const held = this.attending.get(keyOf(given));
     if (held) held.program = program;
   }
 
-  /** The programs that hold an address open. */
   programs(): readonly ConnectedProgram[] {
     return [...this.attending.values()].map(({ toolset, program }) => ({ toolset, program }));
   }
 
   end(given: ConversationKey): void {
-    const conversation = this.kept.get(keyOf(given))?.conversation;
-    if (!conversation) return;
-    this.forget(conversation);
-    this.deps.ended(clientOf(conversation));
+    this.endOf(keyOf(given));
   }
 
   dispose(): void {
-    for (const timer of this.quiet.values()) timer.dispose();
-    this.quiet.clear();
+    this.quiet.dispose();
     this.kept.clear();
   }
 
-  private awaitQuiet(key: string, limitMs: number): void {
-    this.quiet.get(key)?.dispose();
-    const { clock } = this.deps;
-    const timer = clock.after(limitMs, () => {
-      this.quiet.delete(key);
-      const kept = this.kept.get(key);
-      if (!kept || this.attending.has(key)) return;
-      const left = kept.inUse > 0 ? quietLimitMs : kept.conversation.lastUsed + quietLimitMs - clock.now();
-      if (left > 0) this.awaitQuiet(key, left);
-      else this.end(kept.conversation);
+  private endOf(key: string): void {
+    const conversation = this.kept.get(key);
+    if (!conversation) return;
+    this.forget(conversation);
+    this.deps.ended({
+      session: conversation,
+      conversation: conversation.id,
+      capabilities: {},
+      logLevel: undefined,
+      ask: () => Promise.reject(new Error('The conversation has ended.')),
+      tell: () => {},
     });
-    this.quiet.set(key, timer);
   }
 
   private makeRoom(): boolean {
-    let idlest: Conversation | undefined;
-    for (const [key, { conversation, inUse }] of this.kept) {
-      if (inUse > 0 || this.attending.has(key)) continue;
-      if (!idlest || conversation.lastUsed < idlest.lastUsed) idlest = conversation;
-    }
-    if (idlest) this.forget(idlest);
+    const idle = [...this.kept].filter(([key, { inUse }]) => inUse === 0 && !this.attending.has(key));
+    const [idlest] = idle.sort(([, a], [, b]) => a.lastUsed - b.lastUsed);
+    if (idlest) this.forget(idlest[1]);
     return idlest !== undefined;
   }
 
@@ -142,15 +126,4 @@ export class Conversations implements Disposable {
 
 function keyOf({ toolset, id }: ConversationKey): string {
   return `${toolset} ${id}`;
-}
-
-function clientOf(conversation: Conversation): ServerClient {
-  return {
-    session: conversation,
-    conversation: conversation.id,
-    capabilities: {},
-    logLevel: undefined,
-    ask: () => Promise.reject(new Error('The conversation has ended.')),
-    tell: () => {},
-  };
 }

@@ -1,15 +1,13 @@
 /**
- * Keeps the lists of tools, prompts and resources for each toolset, kind of client and protocol version, and decides
- * when to announce a change. A conversation outside the editor has its own listing (G3g). The text of equal lists is
- * made once.
- *
- * Invariants: one version is one list, for the whole gateway; an unchanged list keeps its version. A removed toolset
- * has an empty list, because only a client can end its session without losing calls in flight (R4).
+ * Keeps the lists of a toolset for each kind of client and protocol version, and decides when to announce a change. A
+ * conversation outside the editor has its own listing (G3g). Invariants: one version is one list, for the whole
+ * gateway; an unchanged list keeps its version. A removed toolset has an empty list, because only a client can end its
+ * session without losing calls in flight (R4).
  */
 import { randomInt } from 'node:crypto';
 import { appOf } from '../../apps/toolMeta.js';
 import type { Clock } from '../../base/clock.js';
-import { type Disposable, DisposableStore } from '../../base/disposables.js';
+import type { Disposable } from '../../base/disposables.js';
 import type { Log } from '../../base/log.js';
 import { asText } from '../../base/text.js';
 import { type ServerFeatures, toolsAlone } from '../../tools/features.js';
@@ -18,24 +16,22 @@ import type { GatewayBackend, ServedToolset } from '../backend.js';
 import { entries } from '../dialect.js';
 import { mirroredParams, type MirroredParam } from '../../protocol/mirroredParams.js';
 import { type SpokenVersion, protocolVersions } from '../../protocol/versions.js';
-import { notificationMessage } from '../../protocol/jsonRpc.js';
 
 export class Listing {
   readonly tools: PagedList;
   readonly prompts: PagedList;
   readonly resources: PagedList;
   readonly templates: PagedList;
-  isGone = false;
   features: ServerFeatures = toolsAlone;
   /** Until it is first served, a toolset may have any feature. */
   canGain = true;
-  private served: ServedToolset | undefined;
+  served: ServedToolset | undefined;
   private isStale = false;
 
   constructor(
     readonly toolset: string,
     readonly clientKind: ClientKind,
-    /** Undefined if the listing is for all clients of the same kind. */
+    /** Undefined if the listing is for all. */
     readonly conversation: string | undefined,
     private readonly ask: () => ServedToolset | undefined,
     toPages: ToPages,
@@ -54,7 +50,6 @@ export class Listing {
     return topic === 'resources' ? Math.max(this.resources.version, this.templates.version) : this[topic].version;
   }
 
-  /** Makes the next `refreshIfStale` ask again. */
   invalidate(): void {
     this.isStale = true;
   }
@@ -66,7 +61,6 @@ export class Listing {
   refresh(): void {
     const served = this.ask();
     this.isStale = false;
-    this.isGone = served === undefined;
     if (served !== this.served || served === undefined) {
       this.tools.set(served?.tools);
       this.prompts.set(served?.prompts);
@@ -77,6 +71,10 @@ export class Listing {
     if (!served) return;
     this.features = served.features;
     this.canGain = served.canGain === true;
+  }
+
+  get isGone(): boolean {
+    return !this.served;
   }
 
   /** The URIs of apps, by the listed names of their tools (G8). */
@@ -93,22 +91,24 @@ export class Listing {
     return [...this.apps.values()].some((one) => one === uri);
   }
 
-  get promised(): ServedToolset['promised'] {
-    return this.served?.promised;
-  }
-
-  get isLeased(): boolean {
-    return this.served?.isLeased === true;
-  }
-
   /** True if only apps may call the tool. */
   isForAppsAlone(name: string): boolean {
     return this.served?.appTools?.some((tool) => tool.name === name) === true;
   }
 }
 
+/** Makes a function with a memory, so each toolset and each list is looked through once for all clients. */
+function once<Given extends object, Found>(look: (given: Given) => Found): (given: Given) => Found {
+  const known = new WeakMap<Given, Found>();
+  return (given) => {
+    const found = known.get(given) ?? look(given);
+    known.set(given, found);
+    return found;
+  };
+}
+
 const appsIn = once(
-  ({ tools }) =>
+  ({ tools }: ServedToolset) =>
     new Map(
       tools.flatMap((tool): [string, string][] => {
         const uri = appOf(tool);
@@ -118,7 +118,7 @@ const appsIn = once(
 );
 
 const mirroredIn = once(
-  ({ tools, appTools = [] }) =>
+  ({ tools, appTools = [] }: ServedToolset) =>
     new Map(
       [...tools, ...appTools].flatMap(({ name, inputSchema }): [string, readonly MirroredParam[]][] => {
         const mirrored = mirroredParams(inputSchema);
@@ -127,15 +127,16 @@ const mirroredIn = once(
     ),
 );
 
-/** Makes a function with a memory, so each toolset is looked through once for all clients. */
-function once<Found>(look: (served: ServedToolset) => Found): (served: ServedToolset) => Found {
-  const known = new WeakMap<ServedToolset, Found>();
-  return (served) => {
-    const found = known.get(served) ?? look(served);
-    known.set(served, found);
-    return found;
-  };
-}
+const withAppTools = once((served: ServedToolset): ServedToolset => {
+  const { tools, appTools = [] } = served;
+  return appTools.length === 0 ? served : { ...served, tools: [...tools, ...appTools] };
+});
+
+/** A note may replace the structure promised by an output schema. */
+const withoutOutputSchemas = once((served: ServedToolset): ServedToolset => ({
+  ...served,
+  tools: served.tools.map(({ outputSchema: _, ...tool }) => tool),
+}));
 
 interface ListingsDeps {
   readonly backend: GatewayBackend;
@@ -144,109 +145,81 @@ interface ListingsDeps {
   readonly pageSize: number;
   /** Changes within this time of the first one are announced together, in milliseconds. */
   readonly coalesceMs: number;
-  /** Called with a fresh listing when its clients need a notification. */
+  /** Gets a fresh listing whose clients need a notification. */
   readonly announce: (listing: Listing) => void;
 }
 
+interface ListedFor {
+  readonly readsStructureAlone?: boolean;
+  /** True if the client shows apps, so it gets their tools too (G8). */
+  readonly showsApps?: boolean;
+  readonly conversation?: string | undefined;
+}
+
 export class Listings implements Disposable {
-  private readonly store = new DisposableStore('gateway listings');
+  private readonly changes: Disposable;
   private readonly shared = new Map<string, Listing>();
-  /** Listings of single conversations. */
   private readonly own = new Set<Listing>();
   private readonly pages = new Map<SpokenVersion, ToPages>();
-  /** The variants of a toolset for clients with special needs, each made once. */
-  private readonly adapted = new WeakMap<ServedToolset, Map<string, ServedToolset>>();
   private readonly changed = new Set<Listing>();
   private timer: Disposable | undefined;
   /** Begins at random, because a client may bring a cursor from before a restart. */
   private versions = randomInt(2 ** 40);
 
   constructor(private readonly deps: ListingsDeps) {
-    this.store.add(deps.backend.onDidChangeToolsets((ids) => this.noteChanges(ids)));
-    this.store.add({ dispose: () => this.timer?.dispose() });
+    this.changes = deps.backend.onDidChangeToolsets((ids) => this.noteChanges(new Set(ids)));
   }
 
-  /**
-   * Returns a fresh listing. The backend must know the toolset.
-   * @param client with a conversation if the listing is only for it; give that back with `forget`
-   */
+  /** The backend must know the toolset. A listing for one conversation has to be given back with `forget`. */
   of(
     toolset: string,
     clientKind: ClientKind,
     protocol: SpokenVersion = protocolVersions[0],
     client: ListedFor = {},
   ): Listing {
-    const { conversation } = client;
-    const make = (): Listing =>
-      new Listing(
-        toolset,
-        clientKind,
-        conversation,
-        () => this.ask(toolset, clientKind, client),
-        this.pagesIn(protocol),
-        () => (this.versions += 1),
-      );
-    if (conversation !== undefined) {
-      const listing = make();
-      this.own.add(listing);
-      return listing;
-    }
-    const key = `${clientKind}/${protocol}/${keyOf(client)}/${toolset}`;
-    const known = this.shared.get(key);
+    const { conversation, readsStructureAlone = false, showsApps = false } = client;
+    const key = `${clientKind}/${protocol}/${readsStructureAlone}/${showsApps}/${toolset}`;
+    const known = conversation === undefined ? this.shared.get(key) : undefined;
     if (known) {
       known.refresh();
       return known;
     }
-    const listing = make();
-    this.shared.set(key, listing);
+    const ask = (): ServedToolset | undefined => {
+      let served = this.deps.backend.toolset(toolset, clientKind, conversation);
+      if (served && showsApps) served = withAppTools(served);
+      return served && readsStructureAlone ? withoutOutputSchemas(served) : served;
+    };
+    const nextVersion = (): number => (this.versions += 1);
+    const listing = new Listing(toolset, clientKind, conversation, ask, this.pagesIn(protocol), nextVersion);
+    if (conversation === undefined) this.shared.set(key, listing);
+    else this.own.add(listing);
     return listing;
   }
 
-  /** The conversation of the listing has ended. */
   forget(listing: Listing): void {
     this.own.delete(listing);
     this.changed.delete(listing);
   }
 
   dispose(): void {
-    this.store.dispose();
+    this.changes.dispose();
+    this.timer?.dispose();
     this.shared.clear();
     this.own.clear();
     this.changed.clear();
   }
 
-  private ask(toolset: string, clientKind: ClientKind, client: ListedFor): ServedToolset | undefined {
-    const { conversation, readsStructureAlone, showsApps } = client;
-    const served = this.deps.backend.toolset(toolset, clientKind, conversation);
-    if (!served || !(readsStructureAlone || (showsApps && served.appTools?.length))) return served;
-    const made = this.adapted.get(served) ?? new Map<string, ServedToolset>();
-    this.adapted.set(served, made);
-    const key = keyOf(client);
-    const adapted = made.get(key) ?? adaptedTo(served, client);
-    made.set(key, adapted);
-    return adapted;
-  }
-
   private pagesIn(protocol: SpokenVersion): ToPages {
-    const known = this.pages.get(protocol);
-    if (known) return known;
-    const made = new WeakMap<readonly object[], readonly string[]>();
-    const toPages: ToPages = (list) => {
-      const pages = made.get(list) ?? toPagesOf(entries(protocol, list), this.deps.pageSize);
-      made.set(list, pages);
-      return pages;
-    };
-    this.pages.set(protocol, toPages);
-    return toPages;
+    const pages = this.pages.get(protocol) ?? once((list) => toPagesOf(entries(protocol, list), this.deps.pageSize));
+    this.pages.set(protocol, pages);
+    return pages;
   }
 
-  private noteChanges(toolsets: readonly string[]): void {
-    for (const toolset of toolsets) {
-      for (const listing of [...this.shared.values(), ...this.own]) {
-        if (listing.toolset !== toolset) continue;
-        listing.invalidate();
-        this.changed.add(listing);
-      }
+  private noteChanges(toolsets: ReadonlySet<string>): void {
+    for (const listing of [...this.shared.values(), ...this.own]) {
+      if (!toolsets.has(listing.toolset)) continue;
+      listing.invalidate();
+      this.changed.add(listing);
     }
     if (this.changed.size > 0) this.timer ??= this.deps.clock.after(this.deps.coalesceMs, () => this.tell());
   }
@@ -266,24 +239,6 @@ export class Listings implements Disposable {
   }
 }
 
-interface ListedFor {
-  readonly readsStructureAlone?: boolean;
-  /** True if the client shows apps, so it gets their tools too (G8). */
-  readonly showsApps?: boolean;
-  /** The conversation of the listing. */
-  readonly conversation?: string | undefined;
-}
-
-function keyOf({ readsStructureAlone = false, showsApps = false }: ListedFor): string {
-  return `${readsStructureAlone} ${showsApps}`;
-}
-
-function adaptedTo(served: ServedToolset, { readsStructureAlone, showsApps }: ListedFor): ServedToolset {
-  const tools = showsApps ? [...served.tools, ...(served.appTools ?? [])] : served.tools;
-  // A note may replace the structure promised by an output schema.
-  return { ...served, tools: readsStructureAlone ? tools.map(({ outputSchema: _, ...tool }) => tool) : tools };
-}
-
 /** Makes the pages of a list once for all clients, as JSON without the brackets. */
 type ToPages = (entries: readonly object[]) => readonly string[];
 
@@ -293,27 +248,26 @@ class PagedList {
   /** Versions are counted over the whole gateway, so two lists never share one. */
   version = 0;
   private entries: readonly object[] | undefined;
-  /** The entries of each page, as JSON without the brackets. */
   private pages: readonly string[] = [];
 
-  /** @param key the key of the entries in a result */
+  /** @param key of the entries in a result */
   constructor(
     private readonly key: string,
     private readonly nextVersion: () => number,
     private readonly toPages: ToPages,
   ) {}
 
-  /** An unchanged list keeps its version. */
   set(entries: readonly object[] = nothing): void {
     if (entries === this.entries) return;
     this.entries = entries;
     const pages = this.toPages(entries);
-    if (this.version > 0 && isSame(pages, this.pages)) return;
+    const isSame = pages.length === this.pages.length && pages.every((page, index) => page === this.pages[index]);
+    if (this.version > 0 && isSame) return;
     this.pages = pages;
     this.version = this.nextVersion();
   }
 
-  /** Returns the result of the list as JSON, or undefined if the cursor is unknown or of another version. */
+  /** Returns the result as JSON, or undefined if the cursor is unknown or of another version. */
   page(cursor: string | undefined): string | undefined {
     const index = cursor === undefined ? 0 : this.pageIndex(cursor);
     const page = index === undefined ? undefined : this.pages[index];
@@ -340,10 +294,6 @@ function toPagesOf(entries: readonly object[], size: number): string[] {
   return pages;
 }
 
-function isSame(a: readonly string[], b: readonly string[]): boolean {
-  return a === b || (a.length === b.length && a.every((page, index) => page === b[index]));
-}
-
 export const topics = ['tools', 'prompts', 'resources'] as const;
 
 export type Topic = (typeof topics)[number];
@@ -356,18 +306,3 @@ export const listsOf = {
 } as const satisfies Readonly<Record<Topic, readonly string[]>>;
 
 export type ListName = (typeof listsOf)[Topic][number];
-
-export const changedMessages: Readonly<Record<Topic, string>> = {
-  tools: notificationMessage('notifications/tools/list_changed'),
-  prompts: notificationMessage('notifications/prompts/list_changed'),
-  resources: notificationMessage('notifications/resources/list_changed'),
-};
-
-export interface Knowledge {
-  /** The client has the list of this version, or is about to read it. */
-  known: number;
-  /** The newest version with a notification, on any stream. */
-  told: number;
-  /** The client has asked for the list at least once. */
-  isAsked: boolean;
-}

@@ -1,61 +1,71 @@
-/**
- * One MCP session: a conversation with streams. It holds the calls in flight, the listening streams of the client,
- * and the list versions known to the client.
- *
- * The session owes `list_changed` while a list differs from the client's newest one (at first, the list at
- * `initialize`). The notification goes out on the newest listening stream when the change is announced. It goes out
- * again when a listening stream opens, because an earlier stream may have lost it. It precedes the result of a call
- * if the list changed during the call, so the editor has the new tools before the model reads the result. A client
- * gets none after asking again.
- */
-import { TransientMap } from '../../base/transientMap.js';
+/** Sessions of the protocol versions before 2026-07-28, and the questions to their clients. */
+import { randomUUID } from 'node:crypto';
 import { BoundedMap } from '../../base/boundedMap.js';
+import type { Clock } from '../../base/clock.js';
+import type { Disposable } from '../../base/disposables.js';
+import { isObject } from '../../base/isObject.js';
+import { TransientMap } from '../../base/transientMap.js';
+import { inNextTurn } from '../../base/turns.js';
 import type { AskOptions, ClientKind, Fields } from '../../protocol/client.js';
+import { errorCodes, RpcFailure, type RpcError } from '../../protocol/errors.js';
+import { notificationMessage, type Message, type RequestId } from '../../protocol/jsonRpc.js';
 import type { ProtocolVersion } from '../../protocol/versions.js';
-import { CallClient, cancelCall, type CallInFlight, type Client } from './client.js';
-import { ClientRequests } from './clientRequests.js';
-import { Conversation } from './conversation.js';
-import { sessionConversation } from './conversationIds.js';
 import type { MessageStream, OpenStream } from '../eventStreams.js';
-import type { RequestId } from '../../protocol/jsonRpc.js';
+import { isServedAt, type ConnectedProgram, type Route } from '../routes.js';
 import {
-  changedMessages,
-  type Knowledge,
-  type Listing,
-  type ListName,
-  listsOf,
-  type Topic,
-  topics,
-} from './listings.js';
-import type { SessionTraits } from './sessionId.js';
+  CallClient,
+  cancelCall,
+  notAsked,
+  openQuestion,
+  takenBack,
+  type OpenQuestion,
+  Conversation,
+  QuietWatch,
+  type CallInFlight,
+  type Client,
+  newSessionId,
+  sessionConversation,
+  type SessionTraits,
+} from './conversation.js';
+import { listsOf, topics, type Listing, type ListName, type Topic } from './listings.js';
 
-/** A client needs fewer listening streams; the oldest makes room. */
 const maxStreams = 8;
 
-/**
- * Beyond this number, the oldest conversation of a session is forgotten. Its leases then end when idle, not with the
- * session.
- */
+/** The oldest conversation is forgotten. Its leases then end when idle, not with the session. */
 const mostConversations = 1_000;
 
-interface SessionStart {
-  /** By default, the session's own. */
+/** What a client knows about one list. */
+interface Knowledge {
+  /** The client has the list of this version, or is about to read it. */
+  known: number;
+  /** The newest version with a notification, on any stream. */
+  told: number;
+  isAsked: boolean;
+}
+
+interface SessionOrigin {
   readonly conversation?: string;
   readonly isRevived?: boolean;
   readonly lostBefore?: string | undefined;
+  readonly program?: string;
 }
 
+/**
+ * The session owes `list_changed` while a list differs from the client's newest one. The notification goes out at once,
+ * and again when a listening stream opens, because an earlier stream may have lost it. It precedes the result of a call
+ * if the list changed during the call, so the editor has the new tools before the model reads the result.
+ */
 export class Session extends Conversation implements Client {
   readonly clientKind: ClientKind;
   readonly calls = new TransientMap<RequestId, CallInFlight>();
   readonly clientRequests = new ClientRequests();
+  readonly ask: Client['ask'] = (...asked) => this.clientRequests.ask(...asked);
+  readonly program: string;
   readonly client: CallClient;
   /** The first named conversation, and the clients of the others by their names. */
   private first: string | undefined;
   private readonly others = new BoundedMap<string, CallClient>(mostConversations);
   logLevel: string | undefined;
-  /** Its client's name in `clientInfo`; empty if it gave none, or began the session at another gateway. */
-  program = '';
   isClosed = false;
   private hasListened = false;
   private readonly streams: OpenStream[] = [];
@@ -67,11 +77,12 @@ export class Session extends Conversation implements Client {
     readonly protocolVersion: ProtocolVersion,
     lastUsed: number,
     readonly traits: SessionTraits = { declared: {}, readsStructureAlone: false },
-    { conversation = sessionConversation(sessionId), isRevived = false, lostBefore }: SessionStart = {},
+    origin: SessionOrigin = {},
   ) {
+    const { conversation = sessionConversation(sessionId), isRevived = false, lostBefore, program = '' } = origin;
     // Agent hosts and programs with named conversations also begin sessions for older conversations (G3b).
-    const mayHaveLost = traits.agentHost !== undefined || traits.namer !== undefined;
-    super({ id: conversation, lostBefore, mayHaveLost }, listing, lastUsed);
+    super(conversation, listing, lastUsed, lostBefore, traits.agentHost !== undefined || traits.namer !== undefined);
+    this.program = program;
     this.client = this.clientOf(conversation);
     this.clientKind = listing.clientKind;
     // The last notification to the client of a revived session is unknown.
@@ -94,7 +105,6 @@ export class Session extends Conversation implements Client {
     return conversation;
   }
 
-  /** Returns the clients of all conversations of the session. */
   clients(): readonly CallClient[] {
     return [this.client, ...this.others.values()];
   }
@@ -125,7 +135,7 @@ export class Session extends Conversation implements Client {
     this.streams.push(stream);
     if (this.streams.length > maxStreams) this.streams.shift()?.end();
     this.listing.refreshIfStale();
-    this.tellChanges(stream);
+    this.announce();
   }
 
   stopListening(stream: OpenStream): void {
@@ -135,7 +145,11 @@ export class Session extends Conversation implements Client {
 
   announce(): void {
     const newest = this.streams.at(-1);
-    if (newest) this.tellChanges(newest);
+    if (!newest) return;
+    for (const topic of topics) {
+      const isKnown = (list: ListName): boolean => this.knowledge[list].known === this.listing[list].version;
+      if (!listsOf[topic].every(isKnown)) this.tell(newest, topic);
+    }
   }
 
   override tellBeforeResult(stream: MessageStream, listVersion: number): void {
@@ -148,7 +162,7 @@ export class Session extends Conversation implements Client {
 
   override noteListed(topic: Topic = 'tools', list: ListName = 'tools'): void {
     this.knowledge[list].isAsked = true;
-    if (list === 'tools') this.promised = this.listing.promised;
+    if (list === 'tools') this.promised = this.listing.served?.promised;
     for (const one of listsOf[topic]) {
       const knowledge = this.knowledge[one];
       // A client without interest in one list of resources needs no notification of its changes.
@@ -160,33 +174,233 @@ export class Session extends Conversation implements Client {
     return cancelCall(this, id);
   }
 
-  ask(
-    stream: MessageStream | undefined,
-    method: string,
-    params: Fields | undefined,
-    signal: AbortSignal,
-    { onProgress }: AskOptions,
-  ): Promise<Fields> {
-    return this.clientRequests.ask(stream, method, params, signal, onProgress);
-  }
-
-  /** Closes the session. Calls run on unless they are cancelled, and are answered if their stream is still open. */
-  close(options: { cancelCalls: boolean }): void {
-    if (options.cancelCalls) for (const id of this.calls.keys()) this.cancel(id);
+  /** Calls run on unless they are cancelled, and are answered if their stream is still open. */
+  close({ cancelCalls }: { cancelCalls: boolean }): void {
+    if (cancelCalls) for (const id of this.calls.keys()) this.cancel(id);
     this.isClosed = true;
     this.clientRequests.close();
     for (const stream of this.streams.splice(0)) stream.end();
   }
 
-  private tellChanges(stream: MessageStream): void {
-    for (const topic of topics) {
-      const isKnown = (list: ListName): boolean => this.knowledge[list].known === this.listing[list].version;
-      if (!listsOf[topic].every(isKnown)) this.tell(stream, topic);
-    }
-  }
-
   private tell(stream: MessageStream, topic: Topic): void {
     for (const list of listsOf[topic]) this.knowledge[list].told = this.listing[list].version;
-    stream.send(changedMessages[topic]);
+    stream.send(notificationMessage(`notifications/${topic}/list_changed`));
   }
+}
+
+/** A session ended by its client is not revived. */
+const mostDeleted = 1_000;
+
+/** The leases of a deleted agent-host session wait this long for the next one, in milliseconds (G3k). */
+const graceMs = 5_000;
+
+/** Completes the note to the conversation of a revived or continued session (L2a). */
+const restarted = 'its session had ended, or MCP Toolsets was started again';
+
+interface SessionStart {
+  readonly toolset: string;
+  readonly listing: (conversation: string) => Listing;
+  readonly protocolVersion: ProtocolVersion;
+  readonly traits: SessionTraits;
+  readonly program?: string;
+  /** Absent for a new one. */
+  readonly revived?: string;
+  /** True if its conversation had a session before, at another gateway or in an earlier run. */
+  readonly isContinued?: boolean;
+}
+
+/**
+ * Keeps the sessions of a gateway: the one idle for longest makes room (G2). An agent host deletes all sessions when a
+ * server is added or removed, and nothing identifies the next ones (G3k). Invariant: a session continues an earlier one
+ * only if no other one waits.
+ */
+export class Sessions implements Disposable {
+  private readonly byId = new Map<string, Session>();
+  private readonly deleted = new BoundedMap<string, true>(mostDeleted);
+  /** Deleted sessions of agent hosts whose conversation may continue. */
+  private readonly waiting = new Map<Session, Disposable>();
+  private readonly quiet: QuietWatch<Session>;
+
+  /** @param over called when no session will continue its conversation */
+  constructor(
+    private readonly clock: Clock,
+    private readonly max: number,
+    private readonly closed: (session: Session) => void,
+    private readonly over: (session: Session) => void,
+  ) {
+    this.quiet = new QuietWatch(
+      clock,
+      ({ isListening, calls, lastUsed }) => (isListening ? undefined : calls.size > 0 ? clock.now() : lastUsed),
+      (session) => this.close(session),
+    );
+  }
+
+  /** Returns undefined if every session has calls in flight, so there is no room. */
+  open(start: SessionStart): Session | undefined {
+    if (this.byId.size >= this.max) {
+      const idlest = this.idlest();
+      if (!idlest) return undefined;
+      this.close(idlest);
+    }
+    const { toolset, listing, protocolVersion, traits, program = '', revived, isContinued = false } = start;
+    const isRevived = revived !== undefined;
+    const id = revived ?? newSessionId(traits, protocolVersion);
+    const conversation = (isRevived ? undefined : this.inherited(toolset, traits)) ?? sessionConversation(id);
+    const lostBefore = isRevived || isContinued ? restarted : undefined;
+    const origin = { conversation, isRevived, lostBefore, program };
+    const session = new Session(id, listing(conversation), protocolVersion, this.clock.now(), traits, origin);
+    this.byId.set(id, session);
+    return session;
+  }
+
+  find(id: string, route: Route): Session | undefined {
+    const session = this.byId.get(id);
+    if (session?.toolset !== route.toolset || !isServedAt(route, session.clientKind)) return undefined;
+    session.lastUsed = this.clock.now();
+    return session;
+  }
+
+  /** True if a session with this id may begin: the id is unused, and its client has not ended it. */
+  isFree(id: string): boolean {
+    return !this.byId.has(id) && !this.deleted.has(id);
+  }
+
+  delete(session: Session, { cancelCalls }: { cancelCalls: boolean }): void {
+    this.deleted.set(session.sessionId, true);
+    this.close(session, cancelCalls, session.traits.agentHost !== undefined);
+  }
+
+  dispose(): void {
+    for (const session of [...this.byId.values()]) this.close(session, true);
+    for (const session of [...this.waiting.keys()]) this.endWait(session, true);
+  }
+
+  private close(session: Session, cancelCalls = false, mayContinue = false): void {
+    if (!this.byId.delete(session.sessionId)) return;
+    this.quiet.forget(session);
+    session.close({ cancelCalls });
+    if (mayContinue)
+      this.waiting.set(
+        session,
+        this.clock.after(graceMs, () => this.endWait(session, true)),
+      );
+    else this.over(session);
+    this.closed(session);
+  }
+
+  /** Returns the conversation of the only waiting session of the same program, if it may have a lease. */
+  private inherited(toolset: string, { agentHost }: SessionTraits): string | undefined {
+    const waiting = [...this.waiting.keys()].filter(
+      (session) => session.toolset === toolset && session.traits.agentHost === agentHost,
+    );
+    const [only] = waiting;
+    if (!only?.hasCalled || waiting.length > 1) return undefined;
+    this.endWait(only, false);
+    return only.id;
+  }
+
+  private endWait(session: Session, isOver: boolean): void {
+    this.waiting.get(session)?.dispose();
+    this.waiting.delete(session);
+    if (isOver) this.over(session);
+  }
+
+  of(toolset: string): Session[] {
+    return [...this.byId.values()].filter((session) => session.toolset === toolset);
+  }
+
+  programs(): readonly ConnectedProgram[] {
+    const present = [...this.byId.values()].filter(({ hasLeft }) => !hasLeft);
+    return present.map(({ toolset, program }) => ({ toolset, program }));
+  }
+
+  /** Notes the end of a stream. The editor's conversations outlive its sessions, so its silence means nothing. */
+  streamClosed(session: Session): void {
+    if (session.clientKind === 'editor' || session.isClosed || session.isListening) return;
+    session.lastUsed = this.clock.now();
+    this.quiet.begin(session);
+  }
+
+  private idlest(): Session | undefined {
+    const idle = [...this.byId.values()].filter(({ calls }) => calls.size === 0);
+    // The client of a session without an open stream has probably gone.
+    return idle.sort((a, b) => Number(a.isListening) - Number(b.isListening) || a.lastUsed - b.lastUsed)[0];
+  }
+}
+
+/** More than a person or a model can answer. */
+const mostOpen = 256;
+
+const notAnObject: RpcError = {
+  code: errorCodes.internal,
+  message: 'The client answered with a result that is not an object.',
+};
+
+interface Open {
+  readonly onProgress: AskOptions['onProgress'];
+  readonly question: OpenQuestion<Fields>;
+}
+
+/**
+ * Sends requests of servers to the client of one session (G4). They get new ids and progress tokens, because requests
+ * of several servers meet here. Invariants: a request is settled once; none is open after the session has closed.
+ */
+export class ClientRequests {
+  private readonly open = new Map<RequestId, Open>();
+  private isClosed = false;
+
+  ask(
+    stream: MessageStream | undefined,
+    method: string,
+    params: Fields | undefined,
+    signal: AbortSignal,
+    { onProgress }: AskOptions = {},
+  ): Promise<Fields> {
+    if (!stream || this.isClosed) return notAsked('The client is not connected.');
+    if (this.open.size >= mostOpen) return notAsked('The client has too many open questions.');
+    if (signal.aborted) return notAsked(takenBack);
+    // A person may still see a question of an earlier session. Its answer must not count for this one.
+    const id = `ask-${randomUUID()}`;
+    let isSent = false;
+    const question = openQuestion<Fields>(signal, () => {
+      this.open.delete(id);
+      if (isSent) stream.send(notificationMessage('notifications/cancelled', { requestId: id }));
+    });
+    this.open.set(id, { onProgress, question });
+    // This turn read the request, and writing a large one takes as long again (S2).
+    inNextTurn(() => {
+      if (!this.open.has(id)) return;
+      isSent = true;
+      stream.send(JSON.stringify({ jsonrpc: '2.0', id, method, params: params && withToken(params, id) }));
+    });
+    return question.answer;
+  }
+
+  take({ id, result, error }: Extract<Message, { kind: 'response' }>): void {
+    if (id === null) return;
+    const question = this.open.get(id)?.question;
+    this.open.delete(id);
+    const { code, message, data } = error ?? notAnObject;
+    if (result) question?.resolve(result);
+    else question?.reject(new RpcFailure(code, message, data));
+  }
+
+  progress(params: Fields): void {
+    const { progressToken } = params as { progressToken?: RequestId };
+    if (progressToken !== undefined) this.open.get(progressToken)?.onProgress?.(params);
+  }
+
+  close(): void {
+    this.isClosed = true;
+    for (const { question } of this.open.values()) {
+      question.reject(new RpcFailure(errorCodes.server, 'The session of the client that was asked has ended.'));
+    }
+    this.open.clear();
+  }
+}
+
+function withToken(params: Fields, token: string): Fields {
+  const meta = params['_meta'];
+  if (!isObject(meta) || meta['progressToken'] === undefined) return params;
+  return { ...params, _meta: { ...meta, progressToken: token } };
 }

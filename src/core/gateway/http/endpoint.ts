@@ -1,18 +1,13 @@
 /**
- * Serves one path of the gateway as Streamable HTTP: POST, GET and DELETE of a client with the token. An answer to a
- * request is a stream under status 200. For the editor, any other status is a broken connection. The exception is 404
- * for a lost session: the editor then begins another (G3b).
+ * Serves the paths of the gateway as Streamable HTTP. For the editor, any status but 200 is a broken connection. The
+ * exception is 404 for a lost session: the editor then begins another (G3b).
  */
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { assertNever } from '../../base/assertNever.js';
 import { delay, type Clock } from '../../base/clock.js';
 import { isObject } from '../../base/isObject.js';
-import type { Route } from '../routes.js';
-import { everyToolset, type ServedToolset } from '../backend.js';
-import type { MethodDeps } from '../methods/requests.js';
+import { inTurns } from '../../base/turns.js';
 import { showsApps, type ClientKind, type Fields } from '../../protocol/client.js';
-import { clientCapabilities, readsStructureAlone, serverCapabilities } from '../dialect.js';
-import { ListenStream, PostReply, type Heartbeat } from '../eventStreams.js';
 import { errorCodes } from '../../protocol/errors.js';
 import {
   errorMessage,
@@ -22,33 +17,45 @@ import {
   resultMessage,
   type Message,
   type Payload,
+  type RequestMessage,
 } from '../../protocol/jsonRpc.js';
+import {
+  metaKeys,
+  metaOf,
+  allowsBatches,
+  isProtocolVersion,
+  modernVersion,
+  negotiate,
+  type ProtocolVersion,
+} from '../../protocol/versions.js';
+import type { ServedToolset } from '../backend.js';
+import {
+  addressConversation,
+  longestProgram,
+  namerOf,
+  programOf,
+  traitsIn,
+  type SessionTraits,
+} from '../conversations/conversation.js';
 import type { ConversationKey, Conversations } from '../conversations/conversations.js';
-import { ofInstances } from '../modern/attribution.js';
-import { addressConversation, longestProgram, namerOf, programOf } from '../conversations/conversationIds.js';
 import type { Listing, Listings } from '../conversations/listings.js';
-import { answerRequest, capabilitiesOf, takeNotification } from '../methods/methods.js';
-import { allowsBatches, isProtocolVersion, negotiate, type ProtocolVersion } from '../../protocol/versions.js';
-import { inTurns } from '../../base/turns.js';
-import { readBody, type BodyLimits } from './requestBody.js';
-import type { Session } from '../conversations/session.js';
-import type { Stateless } from '../modern/stateless.js';
-import { isBegunElsewhere, isStateless } from '../modern/statelessRequest.js';
-import { traitsIn, type SessionTraits } from '../conversations/sessionId.js';
-import type { Sessions } from '../conversations/sessions.js';
-import type { Succession } from '../conversations/succession.js';
+import type { Session, Sessions } from '../conversations/session.js';
+import { clientCapabilities, readsStructureAlone, serverCapabilities } from '../dialect.js';
+import { ListenStream, PostReply, sendJson, type Heartbeat } from '../eventStreams.js';
+import { answerRequest, capabilitiesOf, ofInstances, takeNotification } from '../methods/methods.js';
+import type { MethodDeps } from '../methods/requests.js';
+import { isBegunElsewhere, type Stateless } from '../modern/stateless.js';
+import { everyToolset, type Route } from '../routes.js';
 
 interface EndpointDeps {
   readonly methods: MethodDeps;
   readonly listings: Listings;
   readonly sessions: Sessions;
-  readonly succession: Succession;
   /** The editor's name in `clientInfo`; if absent, every client at its paths is the editor. */
-  readonly editorName?: string;
+  readonly editorName: string | undefined;
   readonly stateless: Stateless;
   readonly conversations: Conversations;
   readonly heartbeat: Heartbeat;
-  readonly clock: Clock;
   readonly body: BodyLimits;
   readonly version: string;
   readonly onClient: (clientKind: ClientKind, capabilities: Fields) => void;
@@ -56,8 +63,6 @@ interface EndpointDeps {
 
 /** `initialize` waits this long for a starting server, in milliseconds. Impatient clients give up after 10 s. */
 const startLimitMs = 8_000;
-
-type RequestMessage = Extract<Message, { kind: 'request' }>;
 
 /** A longer body is read in slices, in characters (P10). */
 const longBody = 256 * 1024;
@@ -83,21 +88,13 @@ export class Endpoint {
   }
 
   private async post(request: IncomingMessage, response: ServerResponse, route: Route): Promise<void> {
-    const body = await readBody(request, this.deps.body, this.deps.clock);
-    switch (body.kind) {
-      case 'read':
-        break;
-      case 'tooLarge':
-        return refuse(response, 413, errorCodes.invalidRequest, 'The body is too large.');
-      case 'tooSlow':
-        response.setHeader('connection', 'close');
-        return refuse(response, 408, errorCodes.invalidRequest, 'The body came too slowly.');
-      case 'aborted':
-        return;
-      default:
-        assertNever(body);
+    const body = await readBody(request, this.deps.body, this.deps.methods.clock);
+    if (body.kind === 'aborted') return;
+    if (body.kind === 'refused') {
+      if (body.status === 408) response.setHeader('connection', 'close');
+      return refuse(response, body.status, errorCodes.invalidRequest, body.why);
     }
-    if (!/^application\/json\s*(?:;|$)/i.test(request.headers['content-type'] ?? '')) {
+    if (!isJson(request)) {
       return refuse(response, 415, errorCodes.invalidRequest, 'The body must be application/json.');
     }
     const { text } = body;
@@ -149,22 +146,22 @@ export class Endpoint {
       ...(agentHost !== undefined && { agentHost }),
     };
     const session = this.deps.sessions.open({
+      toolset: route.toolset,
       listing: (conversation) => this.listing(route, version, traits, conversation),
       protocolVersion: version,
       traits,
-      conversation: this.deps.succession.begin(route.toolset, agentHost),
+      program: programOf(clientInfo),
       isContinued: isBegunElsewhere(headers),
     });
     if (!session) {
       const message = 'Too many sessions are open.';
       return this.answerAlone(response, errorMessage(id, { code: errorCodes.server, message }));
     }
-    session.program = programOf(clientInfo);
     const result = JSON.stringify({
       protocolVersion: session.protocolVersion,
       capabilities: serverCapabilities(version, capabilitiesOf(served)),
       serverInfo: { name: served.serverName, version: this.deps.version },
-      ...(served.instructions === undefined ? {} : { instructions: served.instructions }),
+      instructions: served.instructions,
     });
     this.answerAlone(response, resultMessage(id, result), { 'mcp-session-id': session.sessionId });
     this.deps.onClient(session.clientKind, declared);
@@ -195,7 +192,6 @@ export class Endpoint {
     reply.release();
   }
 
-  /** `reply` exists for requests only. */
   private takeMessage(message: Message, session: Session, reply: PostReply | undefined): void {
     switch (message.kind) {
       case 'notification':
@@ -242,8 +238,7 @@ export class Endpoint {
   }
 
   /**
-   * Deleting a session cancels its calls. If the toolset is gone, the editor deletes only for this reason, so calls
-   * in flight finish on their instance (R4).
+   * If the toolset is gone, the editor deletes only for this reason, so calls in flight finish on their instance (R4).
    */
   private delete(request: IncomingMessage, response: ServerResponse, route: Route): void {
     const conversation = atAddress(request, route);
@@ -259,7 +254,6 @@ export class Endpoint {
     response.writeHead(204).end();
   }
 
-  /** Returns undefined after a refusal. */
   private session(request: IncomingMessage, response: ServerResponse, route: Route): Session | undefined {
     const version = request.headers['mcp-protocol-version'];
     if (typeof version === 'string' && !isProtocolVersion(version)) {
@@ -272,16 +266,11 @@ export class Endpoint {
       return undefined;
     }
     const session = this.deps.sessions.find(id, route) ?? this.revived(request, id, version, route);
-    if (!session) {
-      refuse(response, 404, errorCodes.server, noSession);
-    }
+    if (!session) refuse(response, 404, errorCodes.server, noSession);
     return session;
   }
 
-  /**
-   * Some programs never begin a new session after losing theirs, as after our restart. The session continues under
-   * its id, and its conversation learns about its loss. The editor begins a new session after 404.
-   */
+  /** Some programs never begin a new session after our restart. The editor begins one after 404. */
   private revived(
     { method }: IncomingMessage,
     id: string,
@@ -292,13 +281,11 @@ export class Endpoint {
     if (method === 'DELETE' || !sessions.isFree(id)) return undefined;
     const traits = traitsIn(id);
     const protocolVersion = typeof said === 'string' && isProtocolVersion(said) ? said : traits?.version;
-    if (!protocolVersion) return undefined;
+    if (!traits || !protocolVersion || (clientKind === 'editor' && traits.agentHost === undefined)) return undefined;
     const { backend } = methods;
-    if (!traits || (clientKind === 'editor' && traits.agentHost === undefined)) return undefined;
-    if (!(backend.toolset(toolset, clientKind) ?? backend.placeholder(toolset, clientKind))) {
-      return undefined;
-    }
+    if (!(backend.toolset(toolset, clientKind) ?? backend.placeholder(toolset, clientKind))) return undefined;
     const session = sessions.open({
+      toolset,
       listing: (conversation) => this.listing({ toolset, clientKind }, protocolVersion, traits, conversation),
       protocolVersion,
       traits,
@@ -322,7 +309,6 @@ export class Endpoint {
     return this.deps.listings.of(toolset, clientKind, version, client);
   }
 
-  /** Returns the program and version of an agent host of the editor. */
   private agentHost({ clientKind }: Route, clientInfo: unknown): string | undefined {
     const { editorName } = this.deps;
     const { name, version } = isObject(clientInfo) ? clientInfo : {};
@@ -333,12 +319,7 @@ export class Endpoint {
       .slice(0, longestProgram);
   }
 
-  /**
-   * Resolves to the toolset of a new session. It waits for a starting server, but no longer than clients wait. A
-   * configured toolset may be empty; `list_changed` reports its first tools.
-   * @param lists true if the client is about to list. Some clients list once, so all toolsets together wait for each
-   * starting server.
-   */
+  /** Waits for a starting server, if necessary. All toolsets together wait for each, because some clients list once. */
   private async served(
     response: ServerResponse,
     { toolset, clientKind }: Route,
@@ -352,7 +333,7 @@ export class Endpoint {
     const end = (): void => over.abort();
     response.once('close', end);
     const settled = backend.settled(toolset, over.signal).then(() => true);
-    const late = delay(this.deps.clock, startLimitMs, over.signal).then(() => false);
+    const late = delay(this.deps.methods.clock, startLimitMs, over.signal).then(() => false);
     const isSettled = await Promise.race([settled, late].map((wait) => wait.catch(() => true)));
     response.off('close', end);
     over.abort();
@@ -380,14 +361,79 @@ function needsInstance(payload: Payload): boolean {
   return messagesOf(payload).some((message) => message.kind === 'request' && ofInstances.includes(message.method));
 }
 
-/** Returns the conversation of the address, if the request names no session. */
 function atAddress({ headers }: IncomingMessage, { toolset, address }: Route): ConversationKey | undefined {
   if (address === undefined || headers['mcp-session-id'] !== undefined) return undefined;
   return { toolset, id: addressConversation(address) };
 }
 
+export function isJson({ headers }: IncomingMessage): boolean {
+  return /^application\/json\s*(?:;|$)/i.test(headers['content-type'] ?? '');
+}
+
 export function refuse(response: ServerResponse, status: number, code: number, message: string): void {
-  if (response.headersSent || response.destroyed) return;
-  const body = Buffer.from(errorMessage(null, { code, message }));
-  response.writeHead(status, { 'content-type': 'application/json', 'content-length': body.length }).end(body);
+  sendJson(response, status, errorMessage(null, { code, message }));
+}
+
+/** An `initialize` is modern only if header and body agree, because it probably comes from a client of both eras. */
+function isStateless(headers: IncomingHttpHeaders, message: Message): message is RequestMessage {
+  if (message.kind !== 'request') return false;
+  const byHeader = headers['mcp-protocol-version'] === modernVersion;
+  const inBody = metaOf(message.params)[metaKeys.protocolVersion];
+  return message.method === 'initialize' ? byHeader && inBody === modernVersion : byHeader || inBody !== undefined;
+}
+
+export interface BodyLimits {
+  readonly maxBytes: number;
+  /** The time from the end of the headers to the end of the body, in milliseconds. */
+  readonly timeoutMs: number;
+  readonly isDropped?: true;
+}
+
+type BodyOutcome =
+  | { readonly kind: 'read'; readonly text: string }
+  /** The rest is discarded as it arrives, so the client reads the answer and not a reset. */
+  | { readonly kind: 'refused'; readonly status: 408 | 413; readonly why: string }
+  | { readonly kind: 'aborted' };
+
+const tooLarge = { kind: 'refused', status: 413, why: 'The body is too large.' } as const;
+const tooSlow = { kind: 'refused', status: 408, why: 'The body came too slowly.' } as const;
+
+/** Never rejects. */
+export function readBody(request: IncomingMessage, limits: BodyLimits, clock: Clock): Promise<BodyOutcome> {
+  const announced = Number(request.headers['content-length'] ?? 0);
+  if (announced > limits.maxBytes) {
+    request.resume();
+    return Promise.resolve(tooLarge);
+  }
+  return new Promise((resolve) => {
+    let chunks: Buffer[] = [];
+    let size = 0;
+    let isSettled = false;
+    const settle = (outcome: BodyOutcome): void => {
+      if (isSettled) return;
+      isSettled = true;
+      chunks = [];
+      timer.dispose();
+      resolve(outcome);
+    };
+    // Listeners stay and discard the rest, because removing them costs more than calling them (P3).
+    const take = (chunk: Buffer): void => {
+      if (isSettled) return;
+      size += chunk.length;
+      if (size > limits.maxBytes) settle(tooLarge);
+      else if (!limits.isDropped) chunks.push(chunk);
+    };
+    const end = (): void => {
+      const [first] = chunks;
+      const whole = chunks.length === 1 && first ? first : Buffer.concat(chunks);
+      settle({ kind: 'read', text: whole.toString('utf8') });
+    };
+    const timer = clock.after(limits.timeoutMs, () => settle(tooSlow));
+    // Without a listener, the error of an aborted request would be thrown; `close` follows it.
+    request
+      .on('error', () => {})
+      .on('data', take)
+      .on('end', end)
+      .on('close', () => settle({ kind: 'aborted' }));
+  });
 }

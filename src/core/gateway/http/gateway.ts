@@ -1,96 +1,75 @@
 /**
- * Serves the toolsets to agents as an MCP server (G2): one listener on the loopback interface, one path for each
- * toolset and kind of client. It uses `node:http` directly, because a general transport costs each call as much as
- * the rest of the way (P3).
- *
- * Invariants: a client without the token gets nothing, and nothing of it is kept; the editor never gets 401, 403 or
- * 5xx, because they cancel its other calls or open a sign-in (G3b); after `dispose` no socket is open.
+ * Serves the toolsets to agents as an MCP server (G2). It uses `node:http` directly, because a general transport costs
+ * each call as much as the rest of the way (P3). Invariants: a client without the token gets nothing, and nothing of it
+ * is kept; the editor never gets 401, 403 or 5xx, because they cancel its other calls or open a sign-in (G3b); after
+ * `dispose` no socket is open.
  */
+import { timingSafeEqual } from 'node:crypto';
 import type { AddressInfo, Socket } from 'node:net';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { assertNever } from '../../base/assertNever.js';
 import type { Clock } from '../../base/clock.js';
 import { DisposableStore } from '../../base/disposables.js';
 import { Emitter } from '../../base/events.js';
 import type { Log } from '../../base/log.js';
 import { asText } from '../../base/text.js';
-import { deliveryWithoutFiles, type Delivery } from '../../results/delivery.js';
-import { Attribution } from '../modern/attribution.js';
-import { BearerCheck, isLocalHost, isLocalOrigin, strangerAdvice, Strangers } from './access.js';
-import { isEditorPath, parseRoute, programsPath, routePath, type ConnectedProgram, type Route } from '../routes.js';
-import type { ClientKind, Fields } from '../../protocol/client.js';
-import { errorCodes } from '../../protocol/errors.js';
 import { proofOf, proofPath } from '../../files/proof.js';
 import { newToken } from '../../files/tokenFile.js';
-import { AppOpenings } from '../methods/appOpenings.js';
+import type { ClientKind, Fields, ServerClient } from '../../protocol/client.js';
+import { errorCodes } from '../../protocol/errors.js';
+import { deliveryWithoutFiles, type Delivery } from '../../results/delivery.js';
 import type { GatewayBackend } from '../backend.js';
-import { Endpoint, refuse } from './endpoint.js';
+import type { Conversation } from '../conversations/conversation.js';
 import { Conversations } from '../conversations/conversations.js';
-import { Heartbeat } from '../eventStreams.js';
-import { ListenStreams } from '../modern/listenStreams.js';
-import { Listings } from '../conversations/listings.js';
-import { isRestPath, Rest, restRefusals, type RestBackend } from './rest.js';
-import { discardBody, strangersBody } from './requestBody.js';
-import type { Session } from '../conversations/session.js';
-import { Sessions } from '../conversations/sessions.js';
+import { Listings, type Listing } from '../conversations/listings.js';
+import { Sessions, type Session } from '../conversations/session.js';
+import { Heartbeat, sendJson } from '../eventStreams.js';
+import { AppOpenings } from '../methods/requests.js';
 import { Stateless } from '../modern/stateless.js';
-import { Succession } from '../conversations/succession.js';
+import { isEditorPath, isRestPath, parseRoute, programsPath, routePath } from '../routes.js';
+import { Endpoint, readBody, refuse, type BodyLimits } from './endpoint.js';
+import { refuseRest, Rest, type RestBackend } from './rest.js';
 
-export interface GatewayLimits {
-  readonly maxBodyBytes: number;
-  readonly bodyTimeoutMs: number;
-  readonly maxSessions: number;
-  /** The number of calls in flight in one session. */
-  readonly maxCalls: number;
-  readonly keepAliveMs: number;
-  /** Changes within this time are announced together, in milliseconds. */
-  readonly coalesceMs: number;
-  /** The number of entries in one answer to a list. */
-  readonly pageSize: number;
-}
+/** The largest number of sockets without the token. */
+export const mostStrangers = 64;
 
-const usualLimits: GatewayLimits = {
+const usualLimits = {
   maxBodyBytes: 16 << 20,
   bodyTimeoutMs: 30_000,
   maxSessions: 256,
+  /** The number of calls in flight in one session. */
   maxCalls: 1_024,
   keepAliveMs: 15_000,
+  /** Changes within this time are announced together, in milliseconds. */
   coalesceMs: 20,
+  /** The number of entries in one answer to a list. */
   pageSize: 1_000,
 };
+
+export type GatewayLimits = Readonly<typeof usualLimits>;
 
 export interface GatewayDeps {
   readonly backend: GatewayBackend;
   readonly log: Log;
   readonly clock: Clock;
-  /** The version of this software, for `serverInfo`. */
   readonly version: string;
   readonly limits?: Partial<GatewayLimits>;
-  /**
-   * The editor's name in `clientInfo`. Any other client at its paths is an agent host of it. If absent, every client
-   * there is the editor.
-   */
+  /** Any other client at the editor's paths is an agent host of it. If absent, every client there is the editor. */
   readonly editorName?: string;
-  /** Called after `initialize`, with the declared capabilities. */
   readonly onClient?: (clientKind: ClientKind, capabilities: Fields) => void;
-  /** Called with the number of open connections that have shown the token, after each change. */
+  /** The number of open connections that have shown the token changed. */
   readonly onConnections?: (open: number) => void;
-  /** Prepares results for clients. By default no file is written. */
+  /** By default no file is written. */
   readonly delivery?: Delivery;
   /** A lasting address. By default, the system chooses the port, and the token is fresh. */
   readonly stable?: StableAddress;
-  /** Serves REST beside MCP, with the same token (G7). */
   readonly rest?: RestBackend;
 }
 
 export interface StableAddress {
-  /** With 0 the system chooses one. */
+  /** 0: the system chooses. */
   readonly port: number;
   readonly token: string;
-  /**
-   * By default, agents outside the editor (G6). They do not get the editor's paths, and each of their sessions is one
-   * conversation, whatever the client says.
-   */
+  /** Agents (G6) do not get the editor's paths, and each of their sessions is one conversation. */
   readonly audience?: 'agents' | 'editor';
 }
 
@@ -99,7 +78,6 @@ export interface GatewayEndpoint {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The use of one toolset by one kind of client, or by all. */
 export interface ToolsetActivity {
   readonly sessions: number;
   /** The number of sessions with at least one list of tools and a present client. */
@@ -115,110 +93,76 @@ export class Gateway {
   private readonly store = new DisposableStore('gateway');
   private readonly activity = this.store.add(new Emitter<string>());
   private readonly token: string;
-  private readonly bearer: BearerCheck;
+  private readonly tokenBytes: Buffer;
   private readonly rest: Rest | undefined;
   private readonly sessions: Sessions;
-  private readonly succession: Succession;
   private readonly stateless: Stateless;
   private readonly endpointOfAll: Endpoint;
-  private readonly programs: () => readonly ConnectedProgram[];
+  private readonly conversations: Conversations;
   private readonly server: Server;
-  private readonly strangers = new Strangers();
+  /** The sockets without the token, in the order of their arrival. */
+  private readonly strangers = new Set<Socket>();
   /** The sockets that have shown the token. */
   private readonly admitted = new Set<Socket>();
-  /** The port is kept, because asking for it is a system call. */
-  private givenPort: number | undefined;
+  /** Undefined before the start. It is kept, because asking for it is a system call. */
+  port: number | undefined;
   private disposal: Promise<void> | undefined;
 
-  /** Fires with a toolset's id after a change of its sessions, lists or calls in flight. */
+  /** A toolset's sessions, lists or calls in flight changed. */
   readonly onDidChangeActivity = this.activity.event;
 
   constructor(private readonly deps: GatewayDeps) {
-    const { backend, clock, log, version } = deps;
+    const { backend, clock, log, version, editorName, onClient = (): void => {} } = deps;
     this.token = deps.stable?.token ?? newToken();
-    this.bearer = new BearerCheck(this.token);
+    this.tokenBytes = Buffer.from(this.token);
     const urlOf = (toolset: string): string => this.endpoint(toolset, 'plain').url;
     this.rest = deps.rest && new Rest({ backend: deps.rest, clock, log, urlOf });
     const limits = { ...usualLimits, ...deps.limits };
-    const delivery = deps.delivery ?? deliveryWithoutFiles();
+    const { pageSize, coalesceMs, maxCalls, maxSessions, keepAliveMs, maxBodyBytes, bodyTimeoutMs } = limits;
     const noteActivity = (toolset: string): void => this.activity.fire(toolset);
-    const endOf = (session: Session): void => session.clients().forEach((client) => backend.noteClient(client, 'gone'));
-    this.succession = new Succession(clock, endOf);
-    this.sessions = new Sessions(clock, limits.maxSessions, (session, byClient) => {
-      listings.forget(session.listing);
-      if (byClient) this.succession.leave(session);
-      else endOf(session);
-      noteActivity(session.toolset);
-    });
-    const listings = this.store.add(
-      new Listings({
-        backend,
-        clock,
-        log,
-        pageSize: limits.pageSize,
-        coalesceMs: limits.coalesceMs,
-        announce: (listing) => {
-          for (const session of this.sessions.of(listing.toolset)) if (session.listing === listing) session.announce();
-          listenStreams.announce(listing);
-        },
-      }),
-    );
+    const closed = ({ listing, toolset }: Session): void => {
+      listings.forget(listing);
+      noteActivity(toolset);
+    };
+    const over = (session: Session): void => session.clients().forEach((client) => backend.noteClient(client, 'gone'));
+    const sessions = new Sessions(clock, maxSessions, closed, over);
+    this.sessions = sessions;
+    const announce = (listing: Listing): void => {
+      for (const session of sessions.of(listing.toolset)) if (session.listing === listing) session.announce();
+      stateless.announce(listing);
+    };
+    const listings = this.store.add(new Listings({ backend, clock, log, pageSize, coalesceMs, announce }));
     const methods = {
       backend,
       log,
-      delivery,
-      maxCalls: limits.maxCalls,
+      delivery: deps.delivery ?? deliveryWithoutFiles(),
+      maxCalls,
       noteActivity,
       namesConversations: !this.isForAgents,
       clock,
       openings: new AppOpenings(),
     };
-    const heartbeat = this.store.add(new Heartbeat(clock, limits.keepAliveMs));
-    const listenStreams = new ListenStreams({ methods, heartbeat });
-    const conversations = this.store.add(
-      new Conversations({
-        clock,
-        max: limits.maxSessions,
-        forgotten: ({ listing }) => listings.forget(listing),
-        ended: (client) => backend.noteClient(client, 'gone'),
-      }),
-    );
-    this.programs = () => [...this.sessions.programs(), ...conversations.programs()];
-    const attribution = new Attribution({ conversations, listings });
-    const stateless = this.store.add(
-      new Stateless({ methods, attribution, conversations, listenStreams, heartbeat, clock, version }),
-    );
+    const heartbeat = this.store.add(new Heartbeat(clock, keepAliveMs));
+    const forgotten = ({ listing }: Conversation): void => listings.forget(listing);
+    const ended = (client: ServerClient): void => backend.noteClient(client, 'gone');
+    const conversations = this.store.add(new Conversations({ clock, max: maxSessions, forgotten, ended }));
+    this.conversations = conversations;
+    const shared = { methods, listings, conversations, heartbeat, version };
+    const stateless = this.store.add(new Stateless(shared));
     this.stateless = stateless;
-    this.endpointOfAll = new Endpoint({
-      methods,
-      listings,
-      sessions: this.sessions,
-      succession: this.succession,
-      ...(deps.editorName !== undefined && { editorName: deps.editorName }),
-      stateless,
-      conversations,
-      heartbeat,
-      clock,
-      body: { maxBytes: limits.maxBodyBytes, timeoutMs: limits.bodyTimeoutMs },
-      version,
-      onClient: deps.onClient ?? ((): void => {}),
-    });
+    const body = { maxBytes: maxBodyBytes, timeoutMs: bodyTimeoutMs };
+    this.endpointOfAll = new Endpoint({ ...shared, sessions, stateless, editorName, body, onClient });
     this.server = createServer({
       headersTimeout: 10_000,
       // Our own limit for bodies is shorter; this one also covers bodies without a reader.
-      requestTimeout: 2 * limits.bodyTimeoutMs,
+      requestTimeout: 2 * bodyTimeoutMs,
       connectionsCheckingInterval: 5_000,
       // This is longer than clients keep idle sockets, because a socket closed under a request is a failed call.
       keepAliveTimeout: 90_000,
       noDelay: true,
     });
-    this.server.on('connection', (socket) => this.strangers.add(socket));
+    this.server.on('connection', (socket) => this.meet(socket));
     this.server.on('request', (request, response) => void this.receive(request, response));
-  }
-
-  /** Undefined before the start. */
-  get port(): number | undefined {
-    return this.givenPort;
   }
 
   private get isForAgents(): boolean {
@@ -226,7 +170,7 @@ export class Gateway {
     return stable !== undefined && stable.audience !== 'editor';
   }
 
-  /** Rejects if the system gives no port, with code `EADDRINUSE` if another program has it. It may be called once. */
+  /** Rejects with `EADDRINUSE` if another program has the port. It may be called once. */
   start(): Promise<void> {
     if (this.disposal) return Promise.reject(new Error('The gateway is disposed.'));
     return new Promise((resolve, reject) => {
@@ -234,14 +178,14 @@ export class Gateway {
       this.server.once('error', reject).once('close', closed);
       this.server.listen(this.deps.stable?.port ?? 0, '127.0.0.1', () => {
         this.server.off('error', reject).off('close', closed);
-        this.givenPort = (this.server.address() as AddressInfo).port;
+        this.port = (this.server.address() as AddressInfo).port;
         this.server.on('error', (error) => this.deps.log.write('error', `The listener failed: ${error.message}`));
         resolve();
       });
     });
   }
 
-  /** Returns the address of a toolset, even if there is no such toolset. Throws before the start. */
+  /** There need be no such toolset. Throws before the start. */
   endpoint(toolset: string, clientKind: ClientKind): GatewayEndpoint {
     if (this.port === undefined) throw new Error('The gateway is not started.');
     return {
@@ -266,8 +210,7 @@ export class Gateway {
   /** Cancels calls in flight; resolves when nothing listens. It may be called again. */
   dispose(): Promise<void> {
     this.disposal ??= new Promise((resolve) => {
-      this.sessions.closeAll();
-      this.succession.dispose();
+      this.sessions.dispose();
       this.store.dispose();
       this.server.close(() => resolve());
       this.server.closeAllConnections();
@@ -275,33 +218,34 @@ export class Gateway {
     return this.disposal;
   }
 
+  /** Beyond the bound, the oldest goes. An honest client shows the token at once, so it always gets in. */
+  private meet(socket: Socket): void {
+    const [oldest] = this.strangers;
+    if (oldest && this.strangers.size >= mostStrangers) {
+      this.strangers.delete(oldest);
+      oldest.destroy();
+    }
+    this.strangers.add(socket);
+    socket.once('close', () => this.strangers.delete(socket));
+  }
+
   private async receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { url, socket } = request;
     try {
-      const admission = this.admit(request);
-      const rest = isRestPath(request.url) ? this.rest : undefined;
-      switch (admission.kind) {
-        case 'admitted':
-          return await this.endpointOfAll.serve(request, response, admission.route);
-        case 'rest':
-          return await rest?.serve(request, response);
-        case 'programs':
-          response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(this.programs()));
-          return;
-        case 'stranger':
-        case 'withoutToken':
-          if (this.proves(request, response, admission.kind)) return;
-          if (rest)
-            return await rest.refuse(
-              request,
-              response,
-              restRefusals[admission.kind](strangerAdvice(request.headers.host, this.port ?? 0)),
-            );
-          return await this.turnAway(request, response, admission.kind);
-        case 'nowhere':
-          return await this.turnAway(request, response, admission.kind);
-        default:
-          return assertNever(admission);
+      const why = this.refusalOf(request);
+      if (why === 'withoutToken' && this.proves(request, response)) return;
+      if (why !== undefined) return await this.turnAway(request, response, why);
+      this.strangers.delete(socket);
+      this.noteConnection(socket);
+      if (url === programsPath && this.deps.stable) {
+        return sendJson(response, 200, JSON.stringify([...this.sessions.programs(), ...this.conversations.programs()]));
       }
+      if (this.rest && isRestPath(url)) return await this.rest.serve(request, response);
+      const route = parseRoute(url);
+      if (!route || (this.isForAgents && route.clientKind === 'editor')) {
+        return await this.turnAway(request, response, 'nowhere');
+      }
+      await this.endpointOfAll.serve(request, response, route);
     } catch (error) {
       this.deps.log.write('error', `A request to the gateway threw: ${asText(error)}`);
       // 404 makes the editor begin a new session; a server error would end its other calls.
@@ -310,22 +254,14 @@ export class Gateway {
     }
   }
 
-  private admit({ headers, url, socket }: IncomingMessage): Admission {
+  private refusalOf({ headers }: IncomingMessage): 'stranger' | 'withoutToken' | undefined {
     if (!isLocalHost(headers.host, this.port ?? -1) || !isLocalOrigin(headers.origin)) {
       this.deps.log.write('warn', 'Refused a request that did not come from this machine, by its Host or Origin.');
-      return { kind: 'stranger' };
+      return 'stranger';
     }
-    if (!this.bearer.accepts(headers.authorization)) {
-      this.deps.log.write('debug', 'Refused a request without the token.');
-      return { kind: 'withoutToken' };
-    }
-    this.strangers.admit(socket);
-    this.noteConnection(socket);
-    if (url === programsPath && this.deps.stable) return { kind: 'programs' };
-    if (this.rest && isRestPath(url)) return { kind: 'rest' };
-    const route = parseRoute(url);
-    if (!route || (this.isForAgents && route.clientKind === 'editor')) return { kind: 'nowhere' };
-    return { kind: 'admitted', route };
+    if (hasToken(headers.authorization, this.tokenBytes)) return undefined;
+    this.deps.log.write('debug', 'Refused a request without the token.');
+    return 'withoutToken';
   }
 
   private noteConnection(socket: Socket): void {
@@ -340,44 +276,68 @@ export class Gateway {
   }
 
   /** Answers a client before it shows the lasting token, because another program may have had the port (G6). */
-  private proves({ method, url }: IncomingMessage, response: ServerResponse, why: Refusal['kind']): boolean {
+  private proves({ method, url }: IncomingMessage, response: ServerResponse): boolean {
     const [, challenge] = proofPath.exec(url ?? '') ?? [];
-    if (challenge === undefined || method !== 'GET' || why === 'stranger' || !this.deps.stable) return false;
-    const proof = JSON.stringify({ proof: proofOf(this.token, this.port ?? 0, challenge) });
-    response.writeHead(200, { 'content-type': 'application/json', connection: 'close' }).end(proof);
+    if (challenge === undefined || method !== 'GET' || !this.deps.stable) return false;
+    const proof = proofOf(this.token, this.port ?? 0, challenge);
+    sendJson(response, 200, JSON.stringify({ proof }), { connection: 'close' });
     return true;
   }
 
-  /**
-   * Keeps no connection. An agent outside the editor reads advice. The editor reads nothing, and no page may
-   * read an answer, because it has no CORS headers.
-   */
-  private async turnAway(request: IncomingMessage, response: ServerResponse, why: Refusal['kind']): Promise<void> {
-    await discardBody(request, strangersBody, this.deps.clock);
+  /** Agents read advice. The editor reads nothing, and no page may read an answer, because it has no CORS headers. */
+  private async turnAway(
+    request: IncomingMessage,
+    response: ServerResponse,
+    why: 'stranger' | 'withoutToken' | 'nowhere',
+  ): Promise<void> {
+    await readBody(request, strangersBody, this.deps.clock);
     if (response.destroyed) return;
-    const isEditor = isEditorPath(request.url);
+    const { headers, url } = request;
     response.setHeader('connection', 'close');
-    if (why === 'stranger' && !isEditor) {
-      refuse(response, 403, errorCodes.server, strangerAdvice(request.headers.host, this.port ?? 0));
-    } else if (why === 'stranger' || isEditor || !this.isForAgents) {
+    const hostAdvice = strangerAdvice(headers.host, this.port ?? 0);
+    if (this.rest && isRestPath(url) && why !== 'nowhere') refuseRest(response, why, hostAdvice);
+    else if (isEditorPath(url) || (why !== 'stranger' && !this.isForAgents)) {
       response.writeHead(404, { 'content-length': 0 }).end();
-    } else {
-      refuse(response, 404, errorCodes.server, advice[why]);
-    }
+    } else if (why === 'stranger') refuse(response, 403, errorCodes.server, hostAdvice);
+    else refuse(response, 404, errorCodes.server, advice[why]);
   }
 }
 
-/** Advice for an agent or a person with its log, without details of this machine. */
+/** Without details of this machine. */
 const advice = {
   withoutToken:
     'The token is missing or wrong. The token is in a file below ~/.minds/endpoints, which `mcp-toolsets serve` and the log of the extension name. `mcp-toolsets entries <agent>` writes entries that find it. If an entry names the variable MCP_TOOLSETS_TOKEN, start the agent with that variable set.',
   nowhere: 'There is nothing at this path. Toolsets are at /mcp/<toolset>.',
 } as const;
 
-type Refusal = { readonly kind: 'stranger' } | { readonly kind: 'withoutToken' } | { readonly kind: 'nowhere' };
+/** This much is read from a client without the token, so it reads the answer and not a reset. */
+const strangersBody: BodyLimits = { maxBytes: 1 << 20, timeoutMs: 5_000, isDropped: true };
 
-type Admission =
-  | { readonly kind: 'admitted'; readonly route: Route }
-  | { readonly kind: 'rest' }
-  | { readonly kind: 'programs' }
-  | Refusal;
+function hostsAt(port: number): string[] {
+  return [`127.0.0.1:${port}`, `localhost:${port}`, `[::1]:${port}`];
+}
+
+/** Names of hosts have no case. */
+export function isLocalHost(host: string | undefined, port: number): boolean {
+  return host !== undefined && hostsAt(port).includes(host.toLowerCase());
+}
+
+/** Programs send no `Origin`. A page sends it, and only pages of this machine may connect. */
+export function isLocalOrigin(origin: string | undefined): boolean {
+  return origin === undefined || /^https?:\/\/(?:127\.0\.0\.1|localhost|\[::1\])(?::\d{1,5})?$/i.test(origin);
+}
+
+/** Returns why a request from elsewhere is refused, with the hosts that it may name. Quotes nothing of the request. */
+export function strangerAdvice(host: string | undefined, port: number): string {
+  const hosts = hostsAt(port).join(', ');
+  return isLocalHost(host, port)
+    ? 'The header Origin names another machine. Only programs, which send no Origin, and pages of 127.0.0.1, localhost and [::1] get an answer.'
+    : `The header Host must be one of ${hosts}. Write http://127.0.0.1:${port} in the URL of the client. A client in a container needs the network of this machine, or a forwarded port with that Host.`;
+}
+
+/** Compares in constant time. The length of the token is no secret. */
+export function hasToken(authorization: string | undefined, token: Buffer): boolean {
+  const [, said] = /^bearer +([^ ]+) *$/i.exec(authorization ?? '') ?? [];
+  const given = Buffer.from(said ?? '');
+  return said !== undefined && given.length === token.length && timingSafeEqual(given, token);
+}

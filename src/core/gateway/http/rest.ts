@@ -1,27 +1,25 @@
 /**
- * Serves the list of upstream servers over REST, on the listener of MCP and with the same token (G7). It knows paths,
- * methods and the form of answers; the backend knows the upstreams.
- *
- * Invariants: every answer is JSON; an error has a code and a sentence; no exception reaches the client.
+ * Serves the list of upstream servers over REST, on the listener of MCP and with the same token (G7). Invariants: every
+ * answer is JSON; an error has a code and a sentence; no exception reaches the client.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../../base/clock.js';
 import type { Log } from '../../base/log.js';
 import { asText } from '../../base/text.js';
 import { nestsTooDeep, parseJson } from '../../protocol/json.js';
-import { discardBody, readBody, strangersBody, type BodyLimits } from './requestBody.js';
+import { sendJson } from '../eventStreams.js';
+import { isJson, readBody, type BodyLimits } from './endpoint.js';
 
 export type RestAnswer =
   | { readonly kind: 'value'; readonly status: 200 | 201; readonly value: unknown }
   | { readonly kind: 'error'; readonly status: number; readonly code: string; readonly message: string };
 
-/** The part of the core behind REST. Values are sent as JSON. */
+/** Values are sent as JSON. */
 export interface RestBackend {
-  /** @param urlOf returns the MCP address of a toolset */
   upstreams(urlOf: (toolset: string) => string): readonly unknown[];
   upstream(id: string, urlOf: (toolset: string) => string): unknown;
   tools(id: string): RestAnswer;
-  /** @param body any JSON, unchecked */
+  /** @param body any JSON */
   add(body: unknown, urlOf: (toolset: string) => string): Promise<RestAnswer>;
 }
 
@@ -35,19 +33,16 @@ interface RestDeps {
 const base = '/api/v1/users/mcp/upstreams';
 const bodyLimits: BodyLimits = { maxBytes: 1 << 20, timeoutMs: 10_000 };
 
-export function isRestPath(url: string | undefined): boolean {
-  return /^\/api(?:\/|$|\?)/.test(url ?? '');
-}
-
 export function restError(status: number, code: string, message: string): Extract<RestAnswer, { kind: 'error' }> {
   return { kind: 'error', status, code, message };
 }
 
-export const restRefusals = {
-  stranger: (advice: string) => restError(403, 'not-local', advice),
-  withoutToken: () =>
-    restError(401, 'token-wrong', 'Send the header Authorization: Bearer, with the token of the endpoint.'),
-};
+export function refuseRest(response: ServerResponse, why: 'stranger' | 'withoutToken', advice: string): void {
+  if (why === 'stranger') return send(response, restError(403, 'not-local', advice));
+  response.setHeader('www-authenticate', 'Bearer');
+  const message = 'Send the header Authorization: Bearer, with the token of the endpoint.';
+  send(response, restError(401, 'token-wrong', message));
+}
 
 export class Rest {
   constructor(private readonly deps: RestDeps) {}
@@ -61,14 +56,6 @@ export class Rest {
     }
   }
 
-  /** Refuses a client without a look-up, and keeps no connection. */
-  async refuse(request: IncomingMessage, response: ServerResponse, answer: RestAnswer): Promise<void> {
-    await discardBody(request, strangersBody, this.deps.clock);
-    response.setHeader('connection', 'close');
-    if (answer.status === 401) response.setHeader('www-authenticate', 'Bearer');
-    send(response, answer);
-  }
-
   private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { backend, clock, urlOf } = this.deps;
     const { method = '', url = '' } = request;
@@ -76,17 +63,17 @@ export class Rest {
     if (body.kind === 'aborted') return;
     if (body.kind !== 'read') {
       // A client in the middle of sending reads the answer only on an open connection.
-      if (body.kind === 'tooSlow') response.setHeader('connection', 'close');
-      const [status, code] = body.kind === 'tooLarge' ? [413, 'body-too-large'] : [408, 'body-too-slow'];
-      return send(response, restError(status as number, code as string, 'The body is too large or came too slowly.'));
+      if (body.status === 408) response.setHeader('connection', 'close');
+      const code = body.status === 413 ? 'body-too-large' : 'body-too-slow';
+      return send(response, restError(body.status, code, 'The body is too large or came too slowly.'));
     }
     const path = url.replace(/[?#].*$/s, '').replace(/\/$/, '');
     const [, id, part] = new RegExp(`^${base}/([A-Za-z0-9_-]{1,64})(/tools)?$`).exec(path) ?? [];
     if (path !== base && id === undefined)
       return send(response, restError(404, 'path-unknown', 'There is nothing at this path.'));
     if (method === 'POST' && path === base) {
-      const answer = await this.add(body.text, request.headers['content-type']);
-      return send(response, answer);
+      if (isJson(request)) return send(response, await this.add(body.text));
+      return send(response, restError(415, 'content-type-wrong', 'The body must be application/json.'));
     }
     if (method !== 'GET') {
       response.setHeader('allow', path === base ? 'GET, POST' : 'GET');
@@ -100,10 +87,7 @@ export class Rest {
     send(response, part === undefined ? found({ upstream }) : backend.tools(id));
   }
 
-  private async add(text: string, contentType = ''): Promise<RestAnswer> {
-    if (!/^application\/json\s*(?:;|$)/i.test(contentType)) {
-      return restError(415, 'content-type-wrong', 'The body must be application/json.');
-    }
+  private async add(text: string): Promise<RestAnswer> {
     let body: unknown;
     try {
       body = parseJson(text);
@@ -120,9 +104,7 @@ function found(value: unknown): RestAnswer {
 }
 
 function send(response: ServerResponse, answer: RestAnswer): void {
-  if (response.destroyed || response.headersSent) return;
+  const { status } = answer;
   const value = answer.kind === 'value' ? answer.value : { error: { code: answer.code, message: answer.message } };
-  const text = JSON.stringify(value);
-  const headers = { 'content-type': 'application/json', 'cache-control': 'no-store' };
-  response.writeHead(answer.status, { ...headers, 'content-length': Buffer.byteLength(text) }).end(text);
+  sendJson(response, status, JSON.stringify(value), { 'cache-control': 'no-store' });
 }

@@ -1,17 +1,16 @@
 /**
- * Keeps a gateway on a lasting port and with a lasting secret, so its clients find it again (G2, G6). It follows
- * changes of the secret. It tries a taken port again until the port is free or another one is chosen.
- *
- * It knows no toolsets, because it gets a function for making gateways. Invariants: at most one gateway; clients with
- * the old secret lose their connection at a renewal; after `dispose` nothing listens.
+ * Keeps a gateway on a lasting port and with a lasting secret, so its clients find it again (G2, G6). Invariants: at
+ * most one gateway; clients with the old secret lose their connection at a renewal; after `dispose` nothing listens.
  */
 import type { Clock } from '../../base/clock.js';
 import { DisposableStore, type Disposable } from '../../base/disposables.js';
 import { Emitter } from '../../base/events.js';
 import type { Log } from '../../base/log.js';
 import { SingleFlight } from '../../base/singleFlight.js';
-import type { EndpointSecret } from './endpointSecret.js';
 import type { Gateway, StableAddress } from './gateway.js';
+import { forgetAddress, keepAddress, noteAddress, type Program } from '../../files/addressFile.js';
+import { tokenIn } from '../../files/tokenFile.js';
+import { watchFile } from '../../files/watchedFile.js';
 
 export type EndpointState =
   | { readonly kind: 'starting' }
@@ -28,14 +27,10 @@ interface TakenPort {
   readonly by: 'window' | 'program';
 }
 
-/** The first port to try, and the next one after a taken port. */
 export interface OtherPorts {
   /** The port of the secret, known after reading the secret. */
   readonly port: number;
-  /**
-   * Resolves to the same port if it is about to be free. Resolves to another token if clients may have shown theirs
-   * to a stranger.
-   */
+  /** Resolves to another token if clients may have shown theirs to a stranger. */
   after(taken: number, token: string): Promise<NextAddress>;
 }
 
@@ -50,14 +45,13 @@ export interface StableEndpointDeps {
   readonly secret: EndpointSecret;
   readonly clock: Clock;
   readonly log: Log;
-  /** Called with new secrets, so logs are redacted. */
+  /** Logs are redacted with these. */
   readonly keepSecret: (values: readonly string[]) => Disposable;
   readonly createGateway: (stable: StableAddress) => Gateway | Promise<Gateway>;
   /** By default, a taken port is tried again until it is free. */
   readonly otherPorts?: OtherPorts;
 }
 
-/** The time between two attempts to listen, in milliseconds. */
 const again = 3_000;
 
 export class StableEndpoint {
@@ -65,7 +59,7 @@ export class StableEndpoint {
   private readonly changes = this.store.add(new Emitter<EndpointState>());
   private readonly listening = new SingleFlight(() => this.listen());
   private open: { readonly token: string; readonly gateway: Gateway; readonly secret: Disposable } | undefined;
-  private watched = false;
+  private watched: Disposable | undefined;
   private retry: Disposable | undefined;
   private ended = false;
   /** A port chosen by the system is kept too. */
@@ -79,7 +73,6 @@ export class StableEndpoint {
     this.begin();
   }
 
-  /** Returns the address of a toolset, or undefined if nothing listens. */
   urlOf(toolset: string): string | undefined {
     return this.gateway?.endpoint(toolset, 'plain').url;
   }
@@ -97,11 +90,6 @@ export class StableEndpoint {
     await this.close();
   }
 
-  private watch(): void {
-    this.watched = true;
-    this.store.add(this.deps.secret.watch(() => this.begin()));
-  }
-
   private begin(): void {
     this.retry?.dispose();
     void this.listening.request();
@@ -113,8 +101,9 @@ export class StableEndpoint {
     try {
       const token = await secret.read();
       // Following begins after the first reading, so the first event is a later change.
-      if (!this.ended && !this.watched) this.watch();
-      if (this.ended || this.open?.token === token) return;
+      if (this.ended) return;
+      this.watched ??= this.store.add(secret.watch(() => this.begin()));
+      if (this.open?.token === token) return;
       if (this.open) {
         log.write('info', 'The token of the endpoint was renewed, and its sessions are closed.');
         this.enter({ kind: 'starting' });
@@ -133,7 +122,7 @@ export class StableEndpoint {
     }
   }
 
-  /** Returns the wanted port if another one is used. */
+  /** Resolves to the wanted port if another one is used. */
   private async openWith(known: string): Promise<TakenPort | undefined> {
     const { createGateway, keepSecret, otherPorts } = this.deps;
     let token = known;
@@ -177,4 +166,36 @@ export class StableEndpoint {
 function isTaken(error: unknown): boolean {
   const { code } = error as NodeJS.ErrnoException;
   return code === 'EADDRINUSE' || (code === 'EACCES' && process.platform === 'win32');
+}
+
+export interface EndpointSecret {
+  read(): Promise<string>;
+  /** Reports every change after the first reading. */
+  watch(changed: () => void): Disposable;
+  /** Publishes the port for clients without port and secret. */
+  noteAddress?(port: number): Promise<void>;
+  forgetAddress?(): Promise<void>;
+}
+
+/** For agents outside the editor. Removing the file renews the secret. */
+export function secretInFile(tokenFile: string, program: Program, clock: Clock): EndpointSecret {
+  let kept: Disposable | undefined;
+  const since = clock.now();
+  return {
+    read: () => tokenIn(tokenFile),
+    watch: (changed) => {
+      const watched = watchFile(tokenFile, { clock });
+      watched.onDidChange(changed);
+      return watched;
+    },
+    noteAddress: async (port) => {
+      await noteAddress(tokenFile, { port, program, since });
+      kept?.dispose();
+      kept = keepAddress(tokenFile, { port, program, since }, clock);
+    },
+    forgetAddress: async () => {
+      kept?.dispose();
+      await forgetAddress(tokenFile, program);
+    },
+  };
 }

@@ -1,24 +1,51 @@
 /**
- * The table of methods for clients. A method answers at once or, with `later`, on the reply itself. It never throws
- * because of a client. The order of `initialize`, `initialized` and other messages is free, because the editor sends
- * them in parallel.
+ * The methods for clients. The gateway itself answers lists; an instance answers the rest. The order of `initialize`,
+ * `initialized` and other messages is free, because the editor sends them in parallel.
  */
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import { withoutToken, withScript } from '../../apps/editorApps.js';
+import { isObject } from '../../base/isObject.js';
 import { asText } from '../../base/text.js';
-import type { ServerFeatures } from '../../tools/features.js';
-import { invalidParams, refusal, type Answer, type RequestContext, type MethodDeps } from './requests.js';
-import type { Fields } from '../../protocol/client.js';
+import { inTurns, LoopShare } from '../../base/turns.js';
+import type { ClientKind, Fields } from '../../protocol/client.js';
 import { errorCodes } from '../../protocol/errors.js';
-import { CallClient } from '../conversations/client.js';
 import { isRequestId } from '../../protocol/jsonRpc.js';
-import { knowsTasks, taskMethods, tasksNotDeclared } from '../../protocol/tasks.js';
-import { modernVersion } from '../../protocol/versions.js';
-import { isLogLevel } from '../../protocol/logLevels.js';
-import { hasName, hasReference, hasTask, hasUri, noCompletion, forwarded, callTool } from './calls.js';
-import type { ListName, Topic } from '../conversations/listings.js';
+import {
+  isLogLevel,
+  metaOf,
+  modernVersion,
+  knowsTasks,
+  resultOfTask,
+  taskIn,
+  taskMethods,
+  tasksNotDeclared,
+} from '../../protocol/versions.js';
+import type { Destination, OtherOutcome, ToolOutcome, ToolsetCall } from '../../protocol/request.js';
+import { isLarge, jsonInSlices } from '../../protocol/json.js';
+import type { ArtifactOrigin } from '../../results/artifacts.js';
+import { withoutDataUrls } from '../../results/binaries.js';
+import type { Delivery } from '../../results/delivery.js';
+import { withNotes } from '../../results/forEditor.js';
+import type { ServerFeatures } from '../../tools/features.js';
 import type { ServedToolset } from '../backend.js';
+import { CallClient, type Client, conversationOf } from '../conversations/conversation.js';
+import type { ListName, Topic } from '../conversations/listings.js';
 import type { Session } from '../conversations/session.js';
+import { otherResult, toolResult } from '../dialect.js';
+import {
+  forward,
+  invalidParams,
+  refusal,
+  withoutCarriage,
+  type Answer,
+  type ForwardTerms,
+  type MethodDeps,
+  type RequestContext,
+} from './requests.js';
 
 type Method = (params: Fields, context: RequestContext) => Answer;
+
+type Check = (params: Fields) => string | undefined;
 
 const everything: ServerFeatures = {
   prompts: true,
@@ -30,8 +57,8 @@ const everything: ServerFeatures = {
 };
 
 /**
- * Returns the capabilities for `initialize`, which hold for the whole session. An edit may exchange the server of a
- * toolset. Such a toolset declares everything, so `list_changed` is enough to report a gain.
+ * The capabilities hold for the whole session. A toolset that may get another server declares everything, so
+ * `list_changed` is enough to report a gain.
  */
 export function capabilitiesOf({ features, canGain = false }: Pick<ServedToolset, 'features' | 'canGain'>): Fields {
   const { prompts, resources, subscribe, completions, logging } = canGain ? everything : features;
@@ -45,53 +72,48 @@ export function capabilitiesOf({ features, canGain = false }: Pick<ServedToolset
 }
 
 const empty: Answer = { kind: 'result', json: '{}' };
+const emptyCompletion = { completion: { values: [] } };
 
 const methods: ReadonlyMap<string, Method> = new Map<string, Method>([
   ['ping', () => empty],
   ['logging/setLevel', setLevel],
-  ['tools/list', listOf('tools')],
-  ['tools/call', callTool],
   ['initialize', () => refusal(errorCodes.invalidRequest, '`initialize` must be first and not in a batch.')],
+  ['tools/list', listOf('tools')],
+  ['tools/call', ofInstance(hasName, callTool)],
   ['prompts/list', needs('prompts', listOf('prompts'))],
-  [
-    'prompts/get',
-    needs('prompts', forwarded('prompts/get', hasName), ({ name }) =>
-      invalidParams(`There is no prompt ${said(name)}.`),
-    ),
-  ],
   ['resources/list', needs('resources', listOf('resources'))],
   ['resources/templates/list', needs('resources', listOf('resources', 'templates'))],
-  ['resources/read', needs('resources', forwarded('resources/read', hasUri), noResource)],
-  ['resources/subscribe', needs('subscribe', forwarded('resources/subscribe', hasUri), noUpdates)],
-  ['resources/unsubscribe', needs('subscribe', forwarded('resources/unsubscribe', hasUri), noUpdates)],
-  [
-    'completion/complete',
-    needs('completions', forwarded('completion/complete', hasReference), () => ({
-      kind: 'result',
-      json: noCompletion,
-    })),
-  ],
-  ...taskMethods.map((method) => [method, ofTask(forwarded(method, hasTask))] as const),
+  ofServer('prompts', 'prompts/get', hasName, ({ name }) => invalidParams(`There is no prompt ${said(name)}.`)),
+  ofServer('resources', 'resources/read', hasText('uri'), ({ uri }) => ({
+    kind: 'error',
+    error: { code: errorCodes.resourceNotFound, message: `There is no resource ${said(uri)}.`, data: { uri } },
+  })),
+  ofServer('subscribe', 'resources/subscribe', hasText('uri'), noUpdates),
+  ofServer('subscribe', 'resources/unsubscribe', hasText('uri'), noUpdates),
+  ofServer('completions', 'completion/complete', hasReference, () => ({
+    kind: 'result',
+    json: JSON.stringify(emptyCompletion),
+  })),
+  ...taskMethods.map((method): [string, Method] => [method, ofTask(forwarded(method, hasText('taskId')))]),
 ]);
 
-/** The methods of sessions. */
-const legacyMethods = ['ping', 'initialize', 'logging/setLevel', 'resources/subscribe', 'resources/unsubscribe'];
+/** The methods with an answer from an instance. */
+export const ofInstances: readonly string[] = [
+  'tools/call',
+  'prompts/get',
+  'resources/read',
+  'completion/complete',
+  ...taskMethods,
+];
 
-/** Tasks differ before 2026-07-28, and only a client with the capability may ask about them. */
-function ofTask(method: Method): Method {
-  return (params, context) => {
-    const { client, listing } = context;
-    if (client.protocolVersion !== modernVersion || !knowsTasks(listing.features)) return unknownMethod();
-    return knowsTasks(client.traits.declared) ? method(params, context) : { kind: 'error', error: tasksNotDeclared };
-  };
-}
+const legacyMethods = ['ping', 'initialize', 'logging/setLevel', 'resources/subscribe', 'resources/unsubscribe'];
 
 /** True for the methods of 2026-07-28. */
 export function isOfModernEra(method: string): boolean {
   return methods.has(method) && !legacyMethods.includes(method);
 }
 
-/** Never throws: an exception is our own defect, and the client gets an internal error. */
+/** An exception is our own defect, so the client gets an internal error. */
 export function answerRequest(method: string, params: Fields | undefined, context: RequestContext): Answer {
   try {
     const answer = methods.get(method);
@@ -102,7 +124,6 @@ export function answerRequest(method: string, params: Fields | undefined, contex
   }
 }
 
-/** JSON-RPC ignores unknown notifications. */
 export function takeNotification(
   method: string,
   params: Fields | undefined,
@@ -127,10 +148,7 @@ function unknownMethod(): Answer {
   return refusal(errorCodes.methodNotFound, 'Unknown method.');
 }
 
-/**
- * @param lacking the answer of a toolset without the feature that may gain it; by default the method's own, which is
- * empty
- */
+/** @param lacking the answer without the feature, if the toolset may gain it; by default the method's own */
 function needs(feature: keyof ServerFeatures, method: Method, lacking: Method = method): Method {
   return (params, context) => {
     const { features, canGain } = context.listing;
@@ -139,10 +157,16 @@ function needs(feature: keyof ServerFeatures, method: Method, lacking: Method = 
   };
 }
 
-function noResource({ uri }: Fields): Answer {
-  return {
-    kind: 'error',
-    error: { code: errorCodes.resourceNotFound, message: `There is no resource ${said(uri)}.`, data: { uri } },
+function ofServer(feature: keyof ServerFeatures, method: string, check: Check, lacking: Method): [string, Method] {
+  return [method, needs(feature, forwarded(method, check), lacking)];
+}
+
+/** Tasks differ before 2026-07-28, and only a client with the capability may ask about them. */
+function ofTask(method: Method): Method {
+  return (params, context) => {
+    const { client, listing } = context;
+    if (client.protocolVersion !== modernVersion || !knowsTasks(listing.features)) return unknownMethod();
+    return knowsTasks(client.traits.declared) ? method(params, context) : { kind: 'error', error: tasksNotDeclared };
   };
 }
 
@@ -173,4 +197,173 @@ function listOf(topic: Topic, list: ListName = topic): Method {
     if (topic === 'tools') deps.noteActivity(listing.toolset);
     return { kind: 'result', json };
   };
+}
+
+/** @param destination the conversation of the app that asks, if one does */
+type Ask = (asked: Fields, destination: Destination | undefined, context: RequestContext) => Answer;
+
+/**
+ * Makes a method for an instance. Finds the conversation of an app of the editor (G8); another client's app is a part
+ * of its conversation.
+ */
+function ofInstance(check: Check, ask: Ask): Method {
+  return (params, context) => {
+    const wrong = check(params);
+    if (wrong !== undefined) return invalidParams(wrong);
+    const { conversation, listing, deps } = context;
+    const mayBeApp = listing.clientKind === 'editor' && deps.namesConversations;
+    if (!mayBeApp || conversationOf(metaOf(params)) !== undefined) return ask(params, undefined, context);
+    const { asked, token } = withoutToken(params);
+    const { name } = asked;
+    const { toolset } = listing;
+    const isByApp = token !== undefined || (typeof name === 'string' && listing.isForAppsAlone(name));
+    if (!isByApp) return ask(params, undefined, context);
+    const shared = listing.served?.isLeased || !conversation ? undefined : { toolset, conversation: conversation.id };
+    const destination = shared ?? deps.openings.find(toolset, token ?? '');
+    if (destination) return ask(asked, destination, context);
+    const message = `"${toolset}" does not know which conversation opened this app, so the call was not made. Ask for the app again in the chat.`;
+    return refusal(errorCodes.server, message);
+  };
+}
+
+function callTool(asked: Fields, destination: Destination | undefined, context: RequestContext): Answer {
+  const { client, conversation: asking, listing, deps } = context;
+  const { name, arguments: given } = asked as { name: string; arguments?: Fields };
+  const fromApp = destination ? true : undefined;
+  const app = fromApp ? undefined : listing.apps.get(name);
+  return forward(asked, context, {
+    what: name,
+    cancelled: 'The call was cancelled.',
+    destination,
+    send: (terms): Promise<ToolOutcome> => {
+      // The editor may read the page during the call.
+      if (app !== undefined) asking?.links.set(app, { toolset: listing.toolset, conversation: terms.conversation });
+      const call = callOf(terms, name, given, fromApp);
+      const isPromised = !fromApp && asking?.promised?.has(name);
+      return deps.backend.callTool(isPromised ? { ...call, isPromised } : call);
+    },
+    write: async (
+      { result, toolset = listing.toolset, publishedName = name, notes, onReceived },
+      { conversation, clientKind },
+    ) => {
+      // A task has no result yet.
+      if (taskIn(result) !== undefined) return written(client, result, result);
+      const origin = { server: toolset, tool: publishedName, conversation };
+      const inVersion = (own: CallToolResult): CallToolResult => toolResult(client.protocolVersion, own);
+      // An app gets the result as the server gave it.
+      if (fromApp) return written(client, result, inVersion(await deps.delivery.forOthers(result, origin)));
+      asking?.links.note(result, { toolset, conversation });
+      // An agent host shows the result in the app itself, and its models read text beside structure (G8).
+      const isShown = clientKind === 'agentHost' && (app !== undefined || listing.isForAppsAlone(name));
+      // Agents of the editor need the same changes as the editor.
+      const isEditor = clientKind !== 'plain' && !isShown;
+      const opens = app !== undefined && clientKind === 'editor' && conversation !== asking?.id;
+      const own = opens
+        ? await deps.delivery.forEditorWithApp(
+            result,
+            origin,
+            deps.openings.open({ toolset: listing.toolset, conversation }),
+          )
+        : await deps.delivery[isEditor ? 'forEditor' : 'forOthers'](result, origin);
+      const hidesText = isEditor || client.traits.readsStructureAlone;
+      // A note does not replace the tool's own text.
+      const sent = notes ? withNotes(inVersion(own), notes, hidesText) : inVersion(own);
+      onReceived?.(sent);
+      return written(client, result, sent);
+    },
+  });
+}
+
+/** Written out, because a copy by `...` gets another layout in V8, and every reader pays for that (P3). */
+function callOf(terms: ForwardTerms, tool: string, given: Fields | undefined, fromApp: true | undefined): ToolsetCall {
+  const { toolset, clientKind, meta, conversation, signal, onProgress, client } = terms;
+  const instance = fromApp ? 'held' : undefined;
+  return {
+    toolset,
+    conversation,
+    clientKind,
+    tool,
+    arguments: given,
+    meta,
+    signal,
+    onProgress,
+    client,
+    instance,
+    fromApp,
+  };
+}
+
+/** A server pays for the time of its large results (S2, P10), found by the result as it gave it. */
+function written({ serverMeta }: Client, result: object, sent: Fields): string | Promise<string> {
+  const named = serverMeta ? { ...sent, _meta: { ...metaOf(sent), ...serverMeta } } : sent;
+  return isLarge(named) ? inTurns(jsonInSlices(named), LoopShare.of(result)) : JSON.stringify(named);
+}
+
+function forwarded(method: string, check: Check): Method {
+  return ofInstance(check, (asked, destination, context) => {
+    const { client, listing, deps } = context;
+    // Answers to a task's questions are its parameters.
+    const { inputResponses } = asked;
+    const own = { ...withoutCarriage(asked), ...(method === 'tasks/update' && { inputResponses }) };
+    const isNamed = deps.namesConversations && conversationOf(metaOf(asked)) !== undefined;
+    const { uri } = own as { uri?: unknown };
+    const isPage = !isNamed && listing.hasApp(uri);
+    const isForEditor = listing.clientKind === 'editor';
+    return forward(asked, context, {
+      what: method,
+      cancelled: 'The request was cancelled.',
+      destination,
+      link: uri,
+      send: async (terms): Promise<OtherOutcome> => {
+        // The page of an app is the same on every instance, so reading it starts none.
+        const instance = isPage ? 'any' : destination ? 'held' : undefined;
+        const outcome = await deps.backend.request({ ...terms, method, params: own, instance });
+        // Under 2024-11-05 no server declares completions, so only this error shows their absence.
+        const lacks = outcome.kind === 'error' && outcome.code === errorCodes.methodNotFound;
+        return lacks && method === 'completion/complete' ? { kind: 'result', result: emptyCompletion } : outcome;
+      },
+      write: async ({ result, tool = unknownTool, toolset = listing.toolset }, { conversation, clientKind }) => {
+        const { delivery } = deps;
+        const own = taskMethods.includes(method)
+          ? await deliveredTask(result, delivery, clientKind, { server: toolset, tool, conversation })
+          : isPage && isForEditor
+            ? withScript(result)
+            : result;
+        return written(client, result, otherResult(client.protocolVersion, own, listing.served?.isLeased === true));
+      },
+    });
+  });
+}
+
+export const unknownTool = 'task';
+
+/**
+ * The final result is delivered like the result of a call (V1, V2). `said` is the server's statement about the task.
+ */
+export async function deliveredTask(
+  said: Fields,
+  delivery: Delivery,
+  clientKind: ClientKind,
+  origin: ArtifactOrigin,
+): Promise<Fields> {
+  const result = resultOfTask(said);
+  if (!Array.isArray(result?.['content']) || !result['content'].every(isObject)) return said;
+  const plain = withoutDataUrls(result as CallToolResult);
+  return { ...said, result: await delivery[clientKind === 'plain' ? 'forOthers' : 'forEditor'](plain, origin) };
+}
+
+function hasText(key: 'name' | 'uri' | 'taskId'): Check {
+  return ({ [key]: value }) =>
+    typeof value === 'string' && value !== '' ? undefined : `\`${key}\` must be a non-empty string.`;
+}
+
+function hasName(params: Fields): string | undefined {
+  const { arguments: given } = params;
+  const isObjectAtMost = given === undefined || isObject(given);
+  return hasText('name')(params) ?? (isObjectAtMost ? undefined : '`arguments` must be an object.');
+}
+
+function hasReference({ ref, argument }: Fields): string | undefined {
+  if (!isObject(ref) || typeof ref['type'] !== 'string') return '`ref` must be an object with a `type`.';
+  return isObject(argument) ? undefined : '`argument` must be an object.';
 }

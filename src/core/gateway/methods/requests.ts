@@ -1,27 +1,31 @@
 /**
- * Follows a request to an instance and back: its calls in flight, its progress, its cancellation, and the client for
- * questions of the server.
- *
- * A request ends by its outcome, by `notifications/cancelled`, or when the client deletes its session. A closed
- * socket does not end it: in the protocol, a disconnection does not cancel, and the editor cancels by a message.
- * The outcome of a request without a reader is dropped.
+ * Follows a request to an instance and back. A request ends by its outcome, by `notifications/cancelled`, or when the
+ * client deletes its session. A closed socket does not end it: in the protocol, a disconnection does not cancel, and
+ * the editor cancels by a message.
  */
 import { randomUUID } from 'node:crypto';
-import { Cancellation } from '../../base/cancellation.js';
+import { Cancellation, abortSignalOf } from '../../base/cancellation.js';
 import { assertNever } from '../../base/assertNever.js';
 import { isObject } from '../../base/isObject.js';
-import type { Clock } from '../../base/clock.js';
+import { type Clock, delay } from '../../base/clock.js';
 import type { Log } from '../../base/log.js';
-import { asText } from '../../base/text.js';
-import type { ClientKind, Fields } from '../../protocol/client.js';
+import { asText, messageOf } from '../../base/text.js';
+import { type ClientKind, type Fields, declaredCapabilities } from '../../protocol/client.js';
 import { errorCodes, type RpcError } from '../../protocol/errors.js';
-import { metaKeys } from '../../protocol/requestMeta.js';
+import { metaKeys, modernVersion } from '../../protocol/versions.js';
 import type { Destination, Outcome, RequestTerms } from '../../protocol/request.js';
 import type { Delivery } from '../../results/delivery.js';
-import type { AppOpenings } from './appOpenings.js';
 import type { GatewayBackend } from '../backend.js';
-import { conversationOf, namedBy, sessionConversation } from '../conversations/conversationIds.js';
-import { errorIn, isAtLeast, statusOf } from '../dialect.js';
+import {
+  conversationOf,
+  namedBy,
+  sessionConversation,
+  CallClient,
+  type Asking,
+  type CallInFlight,
+  type Client,
+} from '../conversations/conversation.js';
+import { errorIn, isAtLeast, statusOf, without } from '../dialect.js';
 import type { Reply } from '../eventStreams.js';
 import {
   errorMessage,
@@ -30,11 +34,8 @@ import {
   resultMessage,
   type RequestId,
 } from '../../protocol/jsonRpc.js';
-import { modernVersion } from '../../protocol/versions.js';
-import { withPagesOpened } from './requiredPages.js';
-import { CallClient, type Asking, type CallInFlight, type Client } from '../conversations/client.js';
+import { BoundedMap } from '../../base/boundedMap.js';
 
-/** The context of a request: a method gets it beside its parameters. */
 export interface RequestContext extends Asking {
   readonly id: RequestId;
   readonly reply: Reply;
@@ -46,7 +47,6 @@ export interface MethodDeps {
   readonly log: Log;
   readonly clock: Clock;
   readonly delivery: Delivery;
-  /** The number of requests in flight in one session. */
   readonly maxCalls: number;
   /** Has to be called after a change of sessions, lists or calls in flight of the toolset. */
   readonly noteActivity: (toolset: string) => void;
@@ -75,23 +75,21 @@ export interface ForwardTerms extends RequestTerms, Destination {
 }
 
 interface Forwarding<Result, Beside> {
-  /** The subject of the request in the log. */
+  /** For the log. */
   readonly what: string;
   /** By default, the session and `_meta` decide. */
   readonly destination?: Destination | undefined;
   /** A URI, perhaps of a link in an earlier result. */
   readonly link?: unknown;
   readonly send: (terms: ForwardTerms) => Promise<Outcome<Result, Beside>>;
-  /** Returns the result as JSON, in the client's format. */
+  /** In the client's format. */
   readonly write: (
     outcome: Extract<Outcome<Result, Beside>, { kind: 'result' }>,
     terms: ForwardTerms,
   ) => string | Promise<string>;
-  /** The answer to a request cancelled by the host. */
   readonly cancelled: string;
 }
 
-/** Sends a request to the backend and answers with its outcome. */
 export function forward<Result, Beside>(
   { _meta: meta }: Fields,
   context: RequestContext,
@@ -128,8 +126,8 @@ export function forward<Result, Beside>(
 const severalConversations = 'Several conversations share this session, and this request does not say which one asks.';
 
 /**
- * Returns undefined if several conversations of the session may have asked. The editor names no conversation with a
- * link: it reads from the instance of the link, unless several conversations have one of this name.
+ * Returns undefined if several conversations may have asked. The editor names none with a link: it reads from the
+ * instance of the link, unless several conversations have one of this name.
  */
 function destinationOf(
   meta: Fields | undefined,
@@ -141,7 +139,7 @@ function destinationOf(
   const name = traits.namer === undefined ? undefined : namedBy(traits.namer, meta);
   const holders = typeof link === 'string' ? (asking?.links.holders(link) ?? []) : [];
   if (ofEditor === undefined && name === undefined && holders.length > 0) {
-    const isTheSame = holders.length === 1 || !listing.isLeased || listing.hasApp(link);
+    const isTheSame = holders.length === 1 || !listing.served?.isLeased || listing.hasApp(link);
     return isTheSame ? holders.at(-1) : undefined;
   }
   const own = asking ? asking.idOf(name) : sessionConversation(randomUUID());
@@ -158,18 +156,13 @@ function progressSink(token: unknown, id: RequestId, call: CallInFlight, client:
     if (client.calls.get(id) !== call) return;
     const progressToken = call.reply.progressToken ? call.reply.progressToken() : token;
     if (!isRequestId(progressToken)) return;
-    const params = {
-      progressToken,
-      progress,
-      ...(total === undefined ? {} : { total }),
-      ...(message === undefined || !hasMessages ? {} : { message }),
-    };
+    const params = { progressToken, progress, total, message: hasMessages ? message : undefined };
     call.reply.sendIfReading(notificationMessage('notifications/progress', params));
   };
 }
 
 async function carryOut<Result, Beside>(
-  forwarding: Forwarding<Result, Beside>,
+  { send, write, what, cancelled }: Forwarding<Result, Beside>,
   terms: ForwardTerms,
   call: CallInFlight,
   { id, client: asking, conversation, listing, deps }: RequestContext,
@@ -178,17 +171,28 @@ async function carryOut<Result, Beside>(
   let status: number | undefined;
   try {
     const { protocolVersion: version } = asking;
-    const send = (): Promise<Outcome<Result, Beside>> => forwarding.send(terms);
-    const { client, signal } = terms;
-    const outcome =
-      version === modernVersion ? await withPagesOpened(send, { client, signal, clock: deps.clock }) : await send();
-    const told = outcome.kind === 'error' ? { ...outcome, ...errorIn(version, outcome) } : outcome;
-    if (told.kind === 'error') status = statusOf(version, told);
-    message = await toMessage(id, told, forwarding, terms);
+    const sent = (): Promise<Outcome<Result, Beside>> => send(terms);
+    const outcome = version === modernVersion ? await withPagesOpened(sent, terms, deps.clock) : await sent();
+    switch (outcome.kind) {
+      case 'result':
+        message = resultMessage(id, await write(outcome, terms));
+        break;
+      case 'error': {
+        const error = errorIn(version, outcome);
+        status = statusOf(version, error);
+        message = errorMessage(id, error);
+        break;
+      }
+      case 'cancelled':
+        message = errorMessage(id, { code: errorCodes.server, message: cancelled });
+        break;
+      default:
+        assertNever(outcome);
+    }
   } catch (error) {
     // Expected failures are outcomes. An exception is our own defect, so the client learns no details.
     const cause = error instanceof Error ? (error.stack ?? error.message) : asText(error);
-    deps.log.write('error', `The call of ${forwarding.what} in ${listing.toolset} threw: ${cause}`);
+    deps.log.write('error', `The call of ${what} in ${listing.toolset} threw: ${cause}`);
     const text = 'The call failed inside MCP Toolsets; its log says more.';
     message = errorMessage(id, { code: errorCodes.internal, message: text });
   }
@@ -202,29 +206,10 @@ async function carryOut<Result, Beside>(
   if (asking.calls.size === 0) deps.noteActivity(listing.toolset);
 }
 
-async function toMessage<Result, Beside>(
-  id: RequestId,
-  outcome: Outcome<Result, Beside>,
-  { write, cancelled }: Forwarding<Result, Beside>,
-  terms: ForwardTerms,
-): Promise<string> {
-  switch (outcome.kind) {
-    case 'result':
-      return resultMessage(id, await write(outcome, terms));
-    case 'error':
-      return errorMessage(id, outcome);
-    case 'cancelled':
-      return errorMessage(id, { code: errorCodes.server, message: cancelled });
-    default:
-      return assertNever(outcome);
-  }
-}
-
 const ownKeys: readonly string[] = ['progressToken', ...Object.values(metaKeys)];
 
 /**
- * Returns the part of `_meta` for the server. The progress token, the statements of a request about itself (X8) and
- * the editor's private keys stay at the gateway.
+ * The progress token, the statements of a request about itself (X8) and the editor's private keys stay at the gateway.
  */
 export function upstreamMeta(meta: Fields | undefined): Fields | undefined {
   if (meta === undefined) return undefined;
@@ -232,9 +217,97 @@ export function upstreamMeta(meta: Fields | undefined): Fields | undefined {
   return kept.length > 0 ? Object.fromEntries(kept) : undefined;
 }
 
-const carriage: readonly string[] = ['_meta', 'requestState', 'inputResponses'];
-
-/** Returns the parameters of the call itself, without the ones of a single request for it. */
 export function withoutCarriage(params: Fields): Fields {
-  return Object.fromEntries(Object.entries(params).filter(([key]) => !carriage.includes(key)));
+  return without(params, '_meta', 'requestState', 'inputResponses');
+}
+
+const mostRounds = 16;
+const mostPages = 64;
+/** A silent server is called again after this time, in milliseconds. */
+const completionLimitMs = 30_000;
+
+type Failed = Extract<Outcome<never, never>, { kind: 'error' }>;
+
+/**
+ * Servers of 2025-11-25 may fail a call until a person has opened pages (-32042). A modern client is asked to open
+ * them, and the call goes out again, because the server has done nothing yet (G4c).
+ */
+async function withPagesOpened<Result, Beside>(
+  send: () => Promise<Outcome<Result, Beside>>,
+  terms: ForwardTerms,
+  clock: Clock,
+): Promise<Outcome<Result, Beside>> {
+  for (let rounds = 0; ; rounds++) {
+    const outcome = await send();
+    const pages = outcome.kind === 'error' && outcome.code === errorCodes.pagesRequired ? pagesIn(outcome.data) : [];
+    if (pages.length === 0) return outcome;
+    if (rounds === mostRounds) return failed(`The server asked to open pages more than ${mostRounds} times.`);
+    const refusal = await opened(pages, terms, clock);
+    if (refusal) return refusal;
+  }
+}
+
+async function opened(
+  pages: readonly Fields[],
+  { client, signal: ended }: ForwardTerms,
+  clock: Clock,
+): Promise<Failed | undefined> {
+  const signal = abortSignalOf(ended);
+  if (!('url' in (declaredCapabilities(client.capabilities).elicitation ?? {}))) {
+    const data = { requiredCapabilities: { elicitation: { url: {} } } };
+    const message = 'The call needs a page to be opened, and the client has not declared that it can open pages.';
+    return { kind: 'error', code: errorCodes.missingCapability, message, data };
+  }
+  const ids = pages.flatMap(({ elicitationId: id }) => (typeof id === 'string' ? [id] : []));
+  try {
+    const answers = await Promise.all(
+      pages.map((page) => client.ask('elicitation/create', { ...page, mode: 'url' }, signal)),
+    );
+    if (answers.some(({ action }) => action !== 'accept')) return failed('A page that the call needs was not opened.');
+  } catch (error) {
+    return failed(messageOf(error));
+  }
+  const limit = new AbortController();
+  const over = AbortSignal.any([signal, limit.signal]);
+  await Promise.race([client.completed(ids), delay(clock, completionLimitMs, over).catch(() => undefined)]);
+  limit.abort();
+  return undefined;
+}
+
+function failed(message: string): Failed {
+  return { kind: 'error', code: errorCodes.server, message };
+}
+
+function pagesIn(data: unknown): readonly Fields[] {
+  const { elicitations } = (isObject(data) ? data : {}) as { elicitations?: unknown };
+  const pages = Array.isArray(elicitations) ? elicitations.filter(isObject) : [];
+  return pages.filter(({ url, message }) => typeof url === 'string' && typeof message === 'string').slice(0, mostPages);
+}
+
+/** The oldest is forgotten, and its apps get an error. */
+const mostOpenings = 1_000;
+
+/** Remembers the conversation of each opened app (G8), by a token that nobody can guess. */
+export class AppOpenings {
+  private readonly openings = new BoundedMap<string, Destination>(mostOpenings);
+  private readonly tokens = new BoundedMap<string, string>(mostOpenings);
+
+  /** Returns the token of a conversation and a toolset, the same for all its apps. */
+  open({ toolset, conversation }: Destination): string {
+    const key = JSON.stringify([toolset, conversation]);
+    const token = this.tokens.get(key) ?? randomUUID();
+    this.tokens.set(key, token);
+    this.openings.set(token, { toolset, conversation });
+    return token;
+  }
+
+  /** An app without a token is identified only if one conversation has opened apps. */
+  find(toolset: string, token: string): Destination | undefined {
+    if (token !== '') {
+      const found = this.openings.get(token);
+      return found?.toolset === toolset ? found : undefined;
+    }
+    const all = [...this.openings.values()].filter((each) => each.toolset === toolset);
+    return all.length === 1 ? all[0] : undefined;
+  }
 }

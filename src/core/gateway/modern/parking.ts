@@ -1,14 +1,15 @@
-/**
- * Keeps the modern calls in wait for their clients (G4), by their request state. The state is signed with a key of
- * this process, bound to the conversation and the call, and valid once. It protects against an answer to the wrong
- * call, because every client with the token has the same rights. Invariant: their number is bounded; the longest
- * waiting call gives way, after a while.
- */
+/** Modern calls with questions to their clients, and the calls in wait for answers (G4). */
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { canonicalJson } from '../../base/canonicalJson.js';
 import type { Disposable } from '../../base/disposables.js';
 import type { Fields } from '../../protocol/client.js';
 import { withoutCarriage } from '../methods/requests.js';
+import type { Clock } from '../../base/clock.js';
+import { isObject } from '../../base/isObject.js';
+import { errorCodes, RpcFailure } from '../../protocol/errors.js';
+import type { PostReply, Reply } from '../eventStreams.js';
+import { resultMessage, withId, type RequestId } from '../../protocol/jsonRpc.js';
+import { notAsked, openQuestion, takenBack, type OpenQuestion } from '../conversations/conversation.js';
 
 const mostParked = 256;
 
@@ -25,28 +26,26 @@ export interface CallTarget {
   readonly params: Fields;
 }
 
-interface Parked {
-  /** When it began to wait; undefined until it may give way. */
-  readonly waitsSince: number | undefined;
-  /** Ends it, because nobody will bring the answers. */
-  abandon(): void;
-}
-
-export class Parking<Call extends Parked> implements Disposable {
+/**
+ * Keeps the calls in wait by their request state, within a bound. The state is signed with a key of this process, bound
+ * to the conversation and the call, and valid once. It protects against an answer to the wrong call, because every
+ * client with the token has the same rights.
+ */
+export class Parking implements Disposable {
   private readonly key = randomBytes(32);
-  private readonly parked = new Map<string, Call>();
+  private readonly parked = new Map<string, ParkableCall>();
 
   get hasRoom(): boolean {
     return this.parked.size < mostParked || this.longest?.waitsSince !== undefined;
   }
 
-  private get longest(): Call | undefined {
+  private get longest(): ParkableCall | undefined {
     const [longest] = this.parked.values();
     return longest;
   }
 
-  /** Parks a call if there is room. Returns the state for `take` or `forget`. */
-  put(call: Call, target: CallTarget): string {
+  /** Returns the state for `take` or `forget`. */
+  put(call: ParkableCall, target: CallTarget): string {
     if (this.parked.size >= mostParked) this.longest?.abandon();
     const id = randomBytes(idBytes);
     const state = Buffer.concat([id, this.signature(id, digestOf(target))]).toString('base64url');
@@ -54,12 +53,9 @@ export class Parking<Call extends Parked> implements Disposable {
     return state;
   }
 
-  /** Returns the call with this state, if it is the same call. */
-  take(state: unknown, target: CallTarget): Call | undefined {
+  take(state: unknown, target: CallTarget): ParkableCall | undefined {
     if (typeof state !== 'string' || !statePattern.test(state)) return undefined;
-    const bytes = Buffer.from(state, 'base64url');
-    const id = bytes.subarray(0, idBytes);
-    if (!timingSafeEqual(bytes.subarray(idBytes), this.signature(id, digestOf(target)))) return undefined;
+    if (!this.isSigned(state, digestOf(target))) return undefined;
     const call = this.parked.get(state);
     this.parked.delete(state);
     return call;
@@ -68,10 +64,7 @@ export class Parking<Call extends Parked> implements Disposable {
   /** True if an equal call waits; its client may have forgotten the state. */
   waits(target: CallTarget): boolean {
     const digest = digestOf(target);
-    return [...this.parked.keys()].some((state) => {
-      const bytes = Buffer.from(state, 'base64url');
-      return timingSafeEqual(bytes.subarray(idBytes), this.signature(bytes.subarray(0, idBytes), digest));
-    });
+    return [...this.parked.keys()].some((state) => this.isSigned(state, digest));
   }
 
   forget(state: string): void {
@@ -83,6 +76,11 @@ export class Parking<Call extends Parked> implements Disposable {
     this.parked.clear();
   }
 
+  private isSigned(state: string, digest: Buffer): boolean {
+    const bytes = Buffer.from(state, 'base64url');
+    return timingSafeEqual(bytes.subarray(idBytes), this.signature(bytes.subarray(0, idBytes), digest));
+  }
+
   private signature(id: Buffer, digest: Buffer): Buffer {
     return createHmac('sha256', this.key).update(id).update(digest).digest().subarray(0, signatureBytes);
   }
@@ -92,3 +90,186 @@ function digestOf({ toolset, conversation, method, params }: CallTarget): Buffer
   const call = canonicalJson([toolset, conversation, method, withoutCarriage(params)]);
   return createHash('sha256').update(call).digest();
 }
+
+/** A call waits this long for its client, in milliseconds. */
+const parkedLimitMs = 600_000;
+/** A call gives way to others after waiting this long, in milliseconds. */
+const undisturbedMs = 60_000;
+const mostQuestions = 64;
+
+interface Question {
+  readonly request: Fields;
+  readonly question: OpenQuestion<Fields>;
+}
+
+/** The first POST of a call, or a later one with answers. */
+interface Carrier {
+  readonly id: RequestId;
+  readonly reply: PostReply;
+  readonly progressToken: unknown;
+}
+
+type State =
+  | { readonly kind: 'carried'; readonly by: Carrier }
+  | {
+      readonly kind: 'parked';
+      readonly state: string;
+      readonly since: number;
+      readonly limit: Disposable;
+      readonly answer?: string | undefined;
+      readonly status?: number | undefined;
+    }
+  | { readonly kind: 'over' };
+
+interface ParkableCallDeps {
+  readonly target: CallTarget;
+  readonly parking: Parking;
+  readonly clock: Clock;
+  readonly serverMeta: Fields;
+  /** Called once at the end of the call. It has to cancel everything still in flight. */
+  readonly end: () => void;
+}
+
+/**
+ * One modern call. At a question, its POST ends with `input_required`, and the call stays in flight at the server. The
+ * client's next POST brings the answers and continues the call. Invariants: every question is answered or refused once;
+ * an early result waits for the next POST; a call ends once. It is cancelled after waiting too long, if its client
+ * closes the stream, or sooner if others need its instance (L2).
+ */
+export class ParkableCall implements Reply {
+  private state: State;
+  private readonly first: RequestId;
+  private readonly questions = new Map<string, Question>();
+  private asked = 0;
+  private toPark: NodeJS.Immediate | undefined;
+  private readonly given: Map<string, unknown>;
+
+  /** @param given answers from before the questions, by the keys of the server's questions */
+  constructor(
+    private readonly deps: ParkableCallDeps,
+    carrier: Carrier,
+    given: Fields = {},
+  ) {
+    this.given = new Map(Object.entries(given));
+    this.first = carrier.id;
+    this.state = { kind: 'carried', by: carrier };
+  }
+
+  send(message: string): void {
+    if (this.state.kind === 'carried') this.state.by.reply.send(message);
+  }
+
+  sendIfReading(message: string): void {
+    if (this.state.kind === 'carried') this.state.by.reply.sendIfReading(message);
+  }
+
+  /** Each POST brings its own progress token. */
+  progressToken(): unknown {
+    return this.state.kind === 'carried' ? this.state.by.progressToken : undefined;
+  }
+
+  get waitsSince(): number | undefined {
+    const { state } = this;
+    const isLong = state.kind === 'parked' && state.since + undisturbedMs <= this.deps.clock.now();
+    return isLong ? state.since : undefined;
+  }
+
+  settle(answer: string | undefined, status?: number): void {
+    const { state } = this;
+    switch (state.kind) {
+      case 'carried':
+        state.by.reply.settle(answer === undefined ? undefined : withId(answer, this.first, state.by.id), status);
+        return this.abandon();
+      case 'parked':
+        if (answer === undefined) return this.abandon();
+        this.state = { ...state, answer, status };
+        return;
+      case 'over':
+    }
+  }
+
+  /** @param wanted the server's key of the question, if any */
+  ask(method: string, params: Fields | undefined, signal: AbortSignal, wanted?: string): Promise<Fields> {
+    if (this.state.kind === 'over') return notAsked('The client is not connected.');
+    const given = wanted === undefined ? undefined : this.given.get(wanted);
+    if (wanted !== undefined) this.given.delete(wanted);
+    if (isObject(given)) return Promise.resolve(given);
+    if (this.questions.size >= mostQuestions || !this.deps.parking.hasRoom) return notAsked(tooMuch);
+    if (signal.aborted) return notAsked(takenBack);
+    const key = this.keyFor(wanted);
+    const question = openQuestion<Fields>(signal, () => this.questions.delete(key));
+    this.questions.set(key, { request: { method, ...(params && { params }) }, question });
+    this.parkSoon();
+    return question.answer;
+  }
+
+  /** Returns an unused key, if possible the server's own, because its documentation may name it. */
+  private keyFor(wanted: string | undefined): string {
+    let key = wanted;
+    while (key === undefined || this.questions.has(key)) key = `question-${(this.asked += 1)}`;
+    return key;
+  }
+
+  /** An open question is asked again. */
+  goOn(carrier: Carrier, responses: Fields): void {
+    const { state } = this;
+    if (state.kind !== 'parked') return;
+    state.limit.dispose();
+    this.state = { kind: 'carried', by: carrier };
+    if (state.answer !== undefined) return this.settle(state.answer, state.status);
+    for (const [key, { question }] of [...this.questions]) {
+      const response = Object.hasOwn(responses, key) ? responses[key] : undefined;
+      if (!isObject(response)) continue;
+      this.questions.delete(key);
+      question.resolve(response);
+    }
+    carrier.reply.release();
+    if (this.questions.size > 0) this.parkSoon();
+  }
+
+  /** The stream of a POST has closed. For the current POST, this cancels the call. */
+  closed({ reply }: Pick<Carrier, 'reply'>): void {
+    if (this.state.kind === 'carried' && this.state.by.reply === reply) this.abandon();
+  }
+
+  /** Questions of one turn go out together. */
+  private parkSoon(): void {
+    this.toPark ??= setImmediate(() => {
+      this.toPark = undefined;
+      if (this.state.kind === 'carried' && this.questions.size > 0) this.park(this.state.by);
+    });
+  }
+
+  private park({ id, reply }: Carrier): void {
+    const { parking, target, clock, serverMeta: _meta } = this.deps;
+    if (!parking.hasRoom) return this.refuse(tooMuch);
+    const state = parking.put(this, target);
+    const limit = clock.after(parkedLimitMs, () => this.abandon());
+    this.state = { kind: 'parked', state, since: clock.now(), limit };
+    const requests = [...this.questions].map(([key, { request }]) => [key, request] as const);
+    const inputRequests = Object.fromEntries(requests);
+    const result = { resultType: 'input_required', inputRequests, requestState: state, _meta };
+    reply.settle(resultMessage(id, JSON.stringify(result)));
+  }
+
+  abandon(): void {
+    const { state } = this;
+    if (state.kind === 'over') return;
+    this.state = { kind: 'over' };
+    clearImmediate(this.toPark);
+    if (state.kind === 'parked') {
+      state.limit.dispose();
+      this.deps.parking.forget(state.state);
+    }
+    this.refuse('The call of the client that was asked is over.');
+    this.deps.end();
+  }
+
+  private refuse(message: string): void {
+    const questions = [...this.questions.values()];
+    this.questions.clear();
+    for (const { question } of questions) question.reject(new RpcFailure(errorCodes.server, message));
+  }
+}
+
+const tooMuch = 'The clients have too many open questions.';

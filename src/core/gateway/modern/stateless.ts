@@ -1,72 +1,98 @@
 /**
- * Answers modern requests. Each is served by itself, from its POST to the end of the answer (X8, G2). Its
- * conversation comes from its own statements (G3).
- *
- * Invariants: a request is cancelled if its client closes it; the end of a request ends no conversation.
+ * Answers modern requests (X8, G2). Invariants: a request is cancelled if its client closes it; the end of a request
+ * ends no conversation.
  */
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Clock } from '../../base/clock.js';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import { appOf } from '../../apps/toolMeta.js';
 import type { Disposable } from '../../base/disposables.js';
 import { isObject } from '../../base/isObject.js';
-import { TransientMap } from '../../base/transientMap.js';
 import { asText } from '../../base/text.js';
-import type { AskOptions, Fields } from '../../protocol/client.js';
+import { TransientMap } from '../../base/transientMap.js';
+import { showsApps, type Fields } from '../../protocol/client.js';
 import { errorCodes, type RpcError } from '../../protocol/errors.js';
-import { mirrorMismatch } from '../../protocol/mirroredParams.js';
-import { metaKeys, metaOf } from '../../protocol/requestMeta.js';
-import { knowsTasks, tasksNotDeclared, withoutTasks } from '../../protocol/tasks.js';
-import { modernVersion, protocolVersions } from '../../protocol/versions.js';
-import type { Route } from '../routes.js';
-import type { Attributed, Attribution } from './attribution.js';
+import { errorMessage, resultMessage, type RequestId, type RequestMessage } from '../../protocol/jsonRpc.js';
+import {
+  isLogLevel,
+  metaKeys,
+  metaOf,
+  modernVersion,
+  protocolVersions,
+  knowsTasks,
+  tasksNotDeclared,
+  withoutTasks,
+} from '../../protocol/versions.js';
+import { fromHeader, mirrorMismatch, namedParams } from '../../protocol/mirroredParams.js';
 import type { ServedToolset } from '../backend.js';
-import { CallClient, cancelCall, type CallInFlight, type Client } from '../conversations/client.js';
-import type { Conversation } from '../conversations/conversation.js';
-import { addressConversation, programOf } from '../conversations/conversationIds.js';
+import {
+  CallClient,
+  cancelCall,
+  notAsked,
+  type CallInFlight,
+  type Client,
+  type Conversation,
+  addressConversation,
+  namedBy,
+  namedConversation,
+  namerOf,
+  programOf,
+  type SessionTraits,
+} from '../conversations/conversation.js';
 import type { Conversations } from '../conversations/conversations.js';
+import type { Listing, Listings } from '../conversations/listings.js';
 import { errorIn, notToBeKept, readsStructureAlone, serverCapabilities, statusOf } from '../dialect.js';
-import { PostReply, type Heartbeat, type MessageStream } from '../eventStreams.js';
-import { errorMessage, resultMessage, type Message, type RequestId } from '../../protocol/jsonRpc.js';
-import { notAsked } from '../conversations/openQuestion.js';
-import type { SessionTraits } from '../conversations/sessionId.js';
-import type { ListenStreams } from './listenStreams.js';
-import { ParkableCall } from './parkableCall.js';
-import { Parking } from './parking.js';
-import { answerRequest, capabilitiesOf, isOfModernEra } from '../methods/methods.js';
+import { PostReply, sendJson, type Heartbeat } from '../eventStreams.js';
+import { answerRequest, capabilitiesOf, isOfModernEra, ofInstances } from '../methods/methods.js';
 import type { MethodDeps } from '../methods/requests.js';
-import { readEnvelope, type StatelessTraits } from './statelessRequest.js';
-
-type Request = Extract<Message, { kind: 'request' }>;
+import type { Route } from '../routes.js';
+import { ListenStreams } from './listenStreams.js';
+import { ParkableCall, Parking } from './parking.js';
 
 interface StatelessDeps {
   readonly methods: MethodDeps;
-  readonly attribution: Attribution;
   readonly conversations: Conversations;
-  readonly listenStreams: ListenStreams;
+  readonly listings: Listings;
   readonly heartbeat: Heartbeat;
-  readonly clock: Clock;
   readonly version: string;
 }
 
-type Asked = Extract<Attributed, { readonly kind: 'attributed' }> & {
+interface Asked {
+  readonly message: RequestMessage;
+  readonly route: Route;
   readonly served: ServedToolset;
-  readonly message: Request;
-};
+  readonly traits: StatelessTraits;
+}
+
+type Attributed =
+  | {
+      readonly kind: 'attributed';
+      readonly listing: Listing;
+      /** Undefined if one instance serves all, or if all conversations get the same answer. */
+      readonly conversation: Conversation | undefined;
+    }
+  | { readonly kind: 'refused'; readonly status: number; readonly error: RpcError };
+
+type AttributedRequest = Asked & Extract<Attributed, { readonly kind: 'attributed' }>;
 
 /** An edit of the config file may change any list at once, whatever the server hints. */
 const cacheHints = JSON.stringify(notToBeKept).slice(1, -1);
 
 export class Stateless implements Disposable {
   private readonly inFlight = new Map<string, number>();
+  private readonly parking = new Parking();
+  private readonly listenStreams: ListenStreams;
 
-  private readonly parking = new Parking<ParkableCall>();
-
-  constructor(private readonly deps: StatelessDeps) {}
+  constructor(private readonly deps: StatelessDeps) {
+    this.listenStreams = new ListenStreams(deps.methods, deps.heartbeat);
+  }
 
   dispose(): void {
     this.parking.dispose();
   }
 
-  /** The number of calls in flight of a toolset. */
+  announce(listing: Listing): void {
+    this.listenStreams.announce(listing);
+  }
+
   callsInFlight(toolset: string): number {
     return this.inFlight.get(toolset) ?? 0;
   }
@@ -75,61 +101,89 @@ export class Stateless implements Disposable {
     request: IncomingMessage,
     response: ServerResponse,
     route: Route,
-    message: Request,
+    message: RequestMessage,
     served: ServedToolset,
   ): void {
-    const { id } = message;
+    const { id, method } = message;
+    const refuse = (status: number, error: RpcError): void => sendJson(response, status, errorMessage(id, error));
     const envelope = readEnvelope(request.headers, message);
-    if (envelope.kind === 'wrong') return answerWith(response, 400, errorMessage(id, envelope.error));
+    if (envelope.kind === 'wrong') return refuse(400, envelope.error);
     const { declared } = envelope.traits;
     // The answer is a task only if the client can ask about it.
     const traits = { ...envelope.traits, declared: knowsTasks(served.features) ? declared : withoutTasks(declared) };
-    if (!isKnown(message.method)) return answerWith(response, 404, errorMessage(id, unknown));
+    if (!isKnown(method)) return refuse(404, unknown);
     if (route.address !== undefined) {
       const key = { toolset: route.toolset, id: addressConversation(route.address) };
       this.deps.conversations.noteProgram(key, programOf(traits.clientInfo));
     }
-    const attributed = this.deps.attribution.of({ route, served, message, traits });
-    if (attributed.kind === 'refused')
-      return answerWith(response, attributed.status, errorMessage(id, attributed.error));
-    this.serve(request, response, { ...attributed, served, message }, traits);
-  }
-
-  private serve(request: IncomingMessage, response: ServerResponse, asked: Asked, traits: StatelessTraits): void {
-    const { message, served, listing, conversation } = asked;
-    const { id, method, params = {} } = message;
+    const asked = { message, route, served, traits };
+    const attributed = this.attributed(asked);
+    if (attributed.kind === 'refused') return refuse(attributed.status, attributed.error);
     if (method === 'server/discover') return this.reply(response).settle(resultMessage(id, this.discovery(served)));
-    const mismatch = traits.mirrors ? mirrorMismatchOf(request, asked) : undefined;
-    if (mismatch !== undefined) {
-      return answerWith(response, 400, errorMessage(id, { code: errorCodes.headerMismatch, message: mismatch }));
-    }
-    if (method !== 'subscriptions/listen') return this.call(response, asked, traits);
-    const { notifications } = params;
-    if (!isObject(notifications)) {
-      const text = '`notifications` must be an object.';
-      return answerWith(response, 400, errorMessage(id, { code: errorCodes.invalidParams, message: text }));
-    }
-    const { declared } = traits;
-    if ('taskIds' in notifications && knowsTasks(served.features) && !knowsTasks(declared))
-      return answerWith(response, 400, errorMessage(id, tasksNotDeclared));
-    this.useUntilClosed(response, conversation);
-    this.deps.listenStreams.open(response, {
-      id,
-      wanted: notifications,
-      served,
-      declared,
-      listing,
-      conversation: conversation?.id,
-      serverMeta: this.serverMeta(served),
-    });
+    const mismatch = traits.mirrors ? mirrorMismatchOf(request, message, attributed.listing) : undefined;
+    if (mismatch !== undefined) return refuse(400, { code: errorCodes.headerMismatch, message: mismatch });
+    if (method === 'subscriptions/listen') this.listen(response, { ...asked, ...attributed }, refuse);
+    else this.call(response, { ...asked, ...attributed });
   }
 
-  private call(response: ServerResponse, asked: Asked, traits: StatelessTraits): void {
-    const { methods, clock } = this.deps;
-    const { message, served, listing, conversation } = asked;
+  /**
+   * Either the program names the conversation in each request, or the request came to its address (G3). Any other
+   * request to a toolset with leases is refused, so two conversations never share an instance by mistake.
+   */
+  private attributed({ route, served, message, traits }: Asked): Attributed {
+    const { toolset, clientKind, address } = route;
+    const { conversations, listings } = this.deps;
+    const { clientInfo, declared, begunElsewhere } = traits;
+    const reader = { readsStructureAlone: readsStructureAlone(clientInfo), showsApps: showsApps(declared) };
+    const namer = served.isLeased ? namerOf(clientInfo) : undefined;
+    const named = namer === undefined ? undefined : namedBy(namer, metaOf(message.params));
+    let id: string | undefined;
+    let lostBefore: string | undefined;
+    if (namer !== undefined && named !== undefined) id = namedConversation(namer, named);
+    else if (served.isLeased && address !== undefined) {
+      id = addressConversation(address);
+      lostBefore = begunElsewhere ? restarted : undefined;
+    }
+    if (id !== undefined) {
+      const listing = (): Listing => listings.of(toolset, clientKind, modernVersion, { ...reader, conversation: id });
+      const conversation = conversations.of({ toolset, id }, listing, lostBefore);
+      if (conversation) return { kind: 'attributed', listing: conversation.listing, conversation };
+      const error = { code: errorCodes.server, message: 'Too many conversations are open.' };
+      return { kind: 'refused', status: 200, error };
+    }
+    // A program with named conversations lists before it has one.
+    const isForInstance = ofInstances.includes(message.method) && !isPageOfApp(message, served);
+    if (served.isLeased && (namer === undefined || isForInstance)) {
+      return { kind: 'refused', status: 400, error: unnamed };
+    }
+    const listing = listings.of(toolset, clientKind, modernVersion, reader);
+    return { kind: 'attributed', listing, conversation: undefined };
+  }
+
+  private listen(
+    response: ServerResponse,
+    { message, served, listing, conversation, traits }: AttributedRequest,
+    refuse: (status: number, error: RpcError) => void,
+  ): void {
+    const { id, params = {} } = message;
+    const { declared } = traits;
+    const { notifications: wanted } = params;
+    if (!isObject(wanted)) {
+      return refuse(400, { code: errorCodes.invalidParams, message: '`notifications` must be an object.' });
+    }
+    if ('taskIds' in wanted && knowsTasks(served.features) && !knowsTasks(declared))
+      return refuse(400, tasksNotDeclared);
+    this.useUntilClosed(response, conversation);
+    const serverMeta = this.serverMeta(served);
+    const listening = { id, wanted, served, declared, listing, conversation: conversation?.id, serverMeta };
+    this.listenStreams.open(response, listening);
+  }
+
+  private call(response: ServerResponse, { message, served, listing, conversation, traits }: AttributedRequest): void {
+    const { methods } = this.deps;
     const { id, method, params = {} } = message;
     const { toolset } = listing;
-    const fail = (error: RpcError): void => answerWith(response, 200, errorMessage(id, errorIn(modernVersion, error)));
+    const fail = (error: RpcError): void => sendJson(response, 200, errorMessage(id, errorIn(modernVersion, error)));
     const target = { toolset, conversation: conversation?.id ?? '', method, params };
     const reply = this.reply(response);
     const carrier = { id, reply, progressToken: metaOf(params)['progressToken'] };
@@ -157,7 +211,11 @@ export class Stateless implements Disposable {
       if (!conversation) methods.backend.noteClient(new CallClient(asking, undefined), 'gone');
     };
     const serverMeta = this.serverMeta(served);
-    const call = new ParkableCall({ target, parking: this.parking, clock, serverMeta, end }, carrier, responses);
+    const call = new ParkableCall(
+      { target, parking: this.parking, clock: methods.clock, serverMeta, end },
+      carrier,
+      responses,
+    );
     const client = new ModernClient(traits, serverMeta, mayAsk ? call : undefined);
     const asking = { client, conversation, listing };
     response.once('close', () => call.closed(carrier));
@@ -183,13 +241,16 @@ export class Stateless implements Disposable {
   }
 
   private discovery(served: ServedToolset): string {
-    const [newest] = protocolVersions;
-    const { instructions } = served;
+    const { instructions, features } = served;
+    const { extensions } = features;
     return JSON.stringify({
       resultType: 'complete',
       supportedVersions: [modernVersion, ...protocolVersions],
-      capabilities: { ...serverCapabilities(newest, capabilitiesOf(served)), ...extensionsOf(served) },
-      ...(instructions === undefined ? {} : { instructions }),
+      capabilities: {
+        ...serverCapabilities(protocolVersions[0], capabilitiesOf(served)),
+        ...(Object.keys(extensions).length > 0 && { extensions }),
+      },
+      instructions,
       ...notToBeKept,
       _meta: this.serverMeta(served),
     });
@@ -204,7 +265,6 @@ export class Stateless implements Disposable {
   }
 }
 
-/** The client of one modern request. It ends with the request. */
 class ModernClient implements Client {
   readonly protocolVersion = modernVersion;
   readonly traits: SessionTraits;
@@ -213,8 +273,10 @@ class ModernClient implements Client {
   logLevel: string | undefined;
   isClosed = false;
   readonly program: string;
+  readonly ask: Client['ask'] = (_stream, method, params, signal, { key }) =>
+    this.call?.ask(method, params, signal, key) ?? notAsked('The client cannot be asked during this request.');
 
-  /** @param call takes questions of servers; undefined if none may ask */
+  /** @param call undefined if no server may ask */
   constructor(
     { clientInfo, declared, logLevel }: StatelessTraits,
     readonly serverMeta: Fields,
@@ -229,16 +291,6 @@ class ModernClient implements Client {
     return this.call?.waitsSince;
   }
 
-  ask(
-    _stream: MessageStream | undefined,
-    method: string,
-    params: Fields | undefined,
-    signal: AbortSignal,
-    { key }: AskOptions,
-  ): Promise<Fields> {
-    return this.call?.ask(method, params, signal, key) ?? notAsked('The client cannot be asked during this request.');
-  }
-
   close(): void {
     for (const id of this.calls.keys()) cancelCall(this, id);
     this.isClosed = true;
@@ -251,8 +303,11 @@ function listResult(method: string, json: string, serverMeta: Fields): string {
   return `{"resultType":"complete",${hints}"_meta":${JSON.stringify(serverMeta)},${json.slice(1)}`;
 }
 
-function mirrorMismatchOf({ headers }: IncomingMessage, { message, listing }: Asked): string | undefined {
-  const { method, params = {} } = message;
+function mirrorMismatchOf(
+  { headers }: IncomingMessage,
+  { method, params = {} }: RequestMessage,
+  listing: Listing,
+): string | undefined {
   if (method !== 'tools/call') return undefined;
   listing.refreshIfStale();
   const mirrored = listing.mirrored.get(asText(params['name']));
@@ -269,15 +324,89 @@ const noneParked: RpcError = {
 
 const unknown: RpcError = { code: errorCodes.methodNotFound, message: 'Unknown method.' };
 
+const restarted = 'MCP Toolsets was started again';
+
+/** A client of both eras begins a session after this error. */
+const unnamed: RpcError = {
+  code: errorCodes.invalidRequest,
+  message:
+    'Each conversation has its own instance here, and this request does not say which conversation it belongs to. Let the client start `mcp-toolsets connect` as its server. Or give each conversation its own address: the address of the toolset, then /c/ and 22 or more random letters and digits. In a protocol version before 2026-07-28, begin a session with `initialize`.',
+};
+
 function isKnown(method: string): boolean {
   return method === 'server/discover' || method === 'subscriptions/listen' || isOfModernEra(method);
 }
 
-function extensionsOf({ features: { extensions } }: ServedToolset): Fields {
-  return Object.keys(extensions).length > 0 ? { extensions } : {};
+/** The page of an app is the same for all conversations (G8). */
+function isPageOfApp({ method, params }: RequestMessage, { tools }: ServedToolset): boolean {
+  const uri = params?.['uri'];
+  return method === 'resources/read' && typeof uri === 'string' && tools.some((tool) => appOf(tool) === uri);
 }
 
-function answerWith(response: ServerResponse, status: number, json: string): void {
-  const body = Buffer.from(json);
-  response.writeHead(status, { 'content-type': 'application/json', 'content-length': body.length }).end(body);
+/** A modern request's statements about itself. */
+interface StatelessTraits {
+  readonly clientInfo: unknown;
+  readonly declared: Fields;
+  readonly logLevel: string | undefined;
+  readonly begunElsewhere: boolean;
+  /** True if the client mirrors parameters of tools in headers. Every client over HTTP does. */
+  readonly mirrors: boolean;
+}
+
+type Envelope =
+  | { readonly kind: 'right'; readonly traits: StatelessTraits }
+  | { readonly kind: 'wrong'; readonly error: RpcError };
+
+/** True if the conversation had begun at another gateway, or in an earlier run. */
+export function isBegunElsewhere(headers: IncomingHttpHeaders): boolean {
+  return headers['mcp-toolsets-begun-elsewhere'] !== undefined;
+}
+
+/** Reads a request's statements about itself in `_meta` and in headers, and their faults (X8, G2). */
+export function readEnvelope(headers: IncomingHttpHeaders, message: RequestMessage): Envelope {
+  const meta = metaOf(message.params);
+  const version = meta[metaKeys.protocolVersion];
+  if (typeof version !== 'string')
+    return invalid(`\`_meta\` must name the version in \`${metaKeys.protocolVersion}\`.`);
+  const declared = meta[metaKeys.clientCapabilities];
+  if (!isObject(declared)) {
+    return invalid(`\`_meta\` must have the capabilities in \`${metaKeys.clientCapabilities}\`.`);
+  }
+  const logLevel = meta[metaKeys.logLevel];
+  if (logLevel !== undefined && !isLogLevel(logLevel)) return invalid('Unknown log level.');
+  const mismatch = mismatchOf(headers, message, version);
+  if (mismatch !== undefined) return wrong({ code: errorCodes.headerMismatch, message: mismatch });
+  if (version !== modernVersion) {
+    const data = { supported: [modernVersion, ...protocolVersions], requested: version };
+    return wrong({ code: errorCodes.unsupportedVersion, message: 'Unsupported protocol version', data });
+  }
+  const clientInfo = meta[metaKeys.clientInfo];
+  const mirrors = headers['mcp-toolsets-over'] !== 'stdio';
+  return {
+    kind: 'right',
+    traits: { clientInfo, declared, logLevel, begunElsewhere: isBegunElsewhere(headers), mirrors },
+  };
+}
+
+function mismatchOf(headers: IncomingHttpHeaders, { method, params }: RequestMessage, version: string) {
+  const target = namedParams.get(method);
+  const differs = (name: string, meant: unknown, read = (text: string): string | undefined => text) => {
+    const given = headers[name.toLowerCase()];
+    const said = typeof given === 'string' ? read(given) : undefined;
+    if (said === undefined) return `The header ${name} is missing.`;
+    return said === meant ? undefined : `The header ${name} does not match the body.`;
+  };
+  return (
+    differs('MCP-Protocol-Version', version) ??
+    differs('Mcp-Method', method) ??
+    (target === undefined ? undefined : differs('Mcp-Name', params?.[target], fromHeader))
+  );
+}
+
+function invalid(message: string): Envelope {
+  return wrong({ code: errorCodes.invalidParams, message });
+}
+
+function wrong(error: RpcError): Envelope {
+  return { kind: 'wrong', error };
 }

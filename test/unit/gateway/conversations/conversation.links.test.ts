@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
-import { AppOpenings } from '../../../../src/core/gateway/methods/appOpenings.js';
+import { AppOpenings, type Answer } from '../../../../src/core/gateway/methods/requests.js';
 import { Links } from '../../../../src/core/gateway/conversations/conversation.js';
 import { Listings } from '../../../../src/core/gateway/conversations/listings.js';
 import { answerRequest } from '../../../../src/core/gateway/methods/methods.js';
-import type { Answer } from '../../../../src/core/gateway/methods/requests.js';
 import { Session } from '../../../../src/core/gateway/conversations/session.js';
 import type { ClientKind } from '../../../../src/core/protocol/client.js';
 import { deliveryWithoutFiles } from '../../../../src/core/results/delivery.js';

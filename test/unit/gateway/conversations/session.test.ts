@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { Cancellation, type CancelSignal } from '../../../../src/core/base/cancellation.js';
 import { Listings } from '../../../../src/core/gateway/conversations/listings.js';
-import type { Session } from '../../../../src/core/gateway/conversations/session.js';
-import { Sessions } from '../../../../src/core/gateway/conversations/sessions.js';
+import { type Session, Sessions } from '../../../../src/core/gateway/conversations/session.js';
 import type { ClientKind } from '../../../../src/core/protocol/client.js';
 import { FakeClock } from '../../../support/fakes/fakeClock.js';
 import { FakeBackend, FakeStream, MemoryLog, turn } from '../fakes.js';
@@ -22,7 +21,12 @@ describe('gateway: sessions', () => {
     closed = [];
     backend.set('t', ['a']);
     backend.set('u', ['a']);
-    sessions = new Sessions(clock, 3, ({ sessionId }) => closed.push(sessionId));
+    sessions = new Sessions(
+      clock,
+      3,
+      ({ sessionId }) => closed.push(sessionId),
+      () => {},
+    );
     listings = new Listings({
       backend,
       clock,
@@ -34,12 +38,13 @@ describe('gateway: sessions', () => {
   });
 
   afterEach(() => {
-    sessions.closeAll();
+    sessions.dispose();
     listings.dispose();
   });
 
   function start(toolset = 't', clientKind: ClientKind = 'editor'): Parameters<Sessions['open']>[0] {
     return {
+      toolset,
       listing: () => listings.of(toolset, clientKind),
       protocolVersion: '2025-11-25',
       traits: { declared: {}, readsStructureAlone: false },
@@ -211,7 +216,7 @@ describe('gateway: sessions', () => {
       const session = open();
       const stream = new FakeStream();
       session.listen(stream);
-      sessions.close(session, { cancelCalls: true });
+      sessions.delete(session, { cancelCalls: true });
       assert.equal(stream.ended, true);
       assert.deepEqual(closed, [session.sessionId]);
     });
@@ -237,8 +242,8 @@ describe('gateway: sessions', () => {
     it('closing a session cancels its calls or lets them run on', () => {
       const [left, ended] = [open(), open()];
       const [running, aborted] = [beginCall(left, 1), beginCall(ended, 1)];
-      sessions.close(left, { cancelCalls: false });
-      sessions.close(ended, { cancelCalls: true });
+      sessions.delete(left, { cancelCalls: false });
+      sessions.delete(ended, { cancelCalls: true });
       assert.deepEqual([running.signal.aborted, aborted.signal.aborted], [false, true]);
     });
   });

@@ -1,8 +1,7 @@
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import assert from 'node:assert/strict';
-import type { Answer, MethodDeps } from '../../../../src/core/gateway/methods/requests.js';
+import { type Answer, type MethodDeps, AppOpenings } from '../../../../src/core/gateway/methods/requests.js';
 import type { ClientKind } from '../../../../src/core/protocol/client.js';
-import { AppOpenings } from '../../../../src/core/gateway/methods/appOpenings.js';
 import { Listings } from '../../../../src/core/gateway/conversations/listings.js';
 import { answerRequest, takeNotification } from '../../../../src/core/gateway/methods/methods.js';
 import { Session } from '../../../../src/core/gateway/conversations/session.js';

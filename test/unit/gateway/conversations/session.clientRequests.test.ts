@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { setImmediate as endOfTurn } from 'node:timers/promises';
-import { ClientRequests } from '../../../../src/core/gateway/conversations/clientRequests.js';
+import { ClientRequests } from '../../../../src/core/gateway/conversations/session.js';
 import { FakeStream } from '../fakes.js';
 
 /** Resolves when what waits for the next turn of the loop has gone on. */
@@ -46,9 +46,9 @@ describe('gateway: requests to clients (G4)', () => {
     const [questions, stream] = [new ClientRequests(), new FakeStream()];
     const heard: unknown[] = [];
     const params = { _meta: { progressToken: 'theirs', other: 1 } };
-    const asked = questions.ask(stream, 'sampling/createMessage', params, never(), ({ progress }) =>
-      heard.push(progress),
-    );
+    const asked = questions.ask(stream, 'sampling/createMessage', params, never(), {
+      onProgress: ({ progress }) => heard.push(progress),
+    });
     await nextTurn();
     const { id, params: sent } = stream.sent[0] as { id: string; params: typeof params };
     assert.deepEqual(sent, { _meta: { progressToken: id, other: 1 } });

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { PostReply } from '../../../../src/core/gateway/eventStreams.js';
 import { resultMessage } from '../../../../src/core/protocol/jsonRpc.js';
-import { ParkableCall } from '../../../../src/core/gateway/modern/parkableCall.js';
-import { Parking, type CallTarget } from '../../../../src/core/gateway/modern/parking.js';
+import { ParkableCall, Parking, type CallTarget } from '../../../../src/core/gateway/modern/parking.js';
 import { FakeClock } from '../../../support/fakes/fakeClock.js';
 import { FakeStream } from '../fakes.js';
 
@@ -20,7 +19,7 @@ class FakeReply extends FakeStream {
 
 describe('gateway: calls that wait for their clients (G4)', () => {
   let clock: FakeClock;
-  let parking: Parking<ParkableCall>;
+  let parking: Parking;
   let ended: number;
   const { signal } = new AbortController();
 

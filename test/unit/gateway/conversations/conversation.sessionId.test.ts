@@ -1,6 +1,6 @@
 /** The content of a session id, read without trust. */
 import assert from 'node:assert/strict';
-import { newSessionId, traitsIn } from '../../../../src/core/gateway/conversations/sessionId.js';
+import { newSessionId, traitsIn } from '../../../../src/core/gateway/conversations/conversation.js';
 
 describe('gateway: ids of sessions', () => {
   const version = '2025-11-25';

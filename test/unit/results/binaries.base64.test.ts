@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { canonical, decoded, decodedSize, splitDataUrl } from '../../../src/core/results/base64.js';
+import { canonical, decoded, decodedSize, splitDataUrl } from '../../../src/core/results/binaries.js';
 
 function read(text: string): string | { unreadable: string } {
   const pieces = decoded(text);

@@ -1,7 +1,7 @@
 /** A page gets its declared sources, and no declaration allows more than an origin (G8). */
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { contentSecurityPolicy } from '../../../src/core/apps/csp.js';
+import { contentSecurityPolicy } from '../../../src/core/apps/framePage.js';
 
 const nothing =
   "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; media-src data:; font-src data:; connect-src 'none'; frame-src 'none'; object-src 'none'; base-uri 'none'; form-action 'none'";

@@ -1,7 +1,7 @@
 /** Messages to the client of a call, and waits for the end of elicitations. */
 import assert from 'node:assert/strict';
 import { Listings } from '../../../../src/core/gateway/conversations/listings.js';
-import { CallClient, type Client } from '../../../../src/core/gateway/conversations/client.js';
+import { CallClient, type Client } from '../../../../src/core/gateway/conversations/conversation.js';
 import { Session } from '../../../../src/core/gateway/conversations/session.js';
 import { TransientMap } from '../../../../src/core/base/transientMap.js';
 import { FakeClock } from '../../../support/fakes/fakeClock.js';

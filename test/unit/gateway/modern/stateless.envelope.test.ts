@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
-import { readEnvelope } from '../../../../src/core/gateway/modern/statelessRequest.js';
-import { metaKeys } from '../../../../src/core/protocol/requestMeta.js';
-import { modernVersion } from '../../../../src/core/protocol/versions.js';
+import { readEnvelope } from '../../../../src/core/gateway/modern/stateless.js';
+import { metaKeys, modernVersion } from '../../../../src/core/protocol/versions.js';
 
 describe('headers of a request of 2026-07-28', () => {
   it('the header Mcp-Name repeats the name in the body', () => {

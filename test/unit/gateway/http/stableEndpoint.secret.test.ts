@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, rmSync, unlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { notedAddress } from '../../../../src/core/files/addressFile.js';
-import { secretInFile } from '../../../../src/core/gateway/http/endpointSecret.js';
+import { secretInFile } from '../../../../src/core/gateway/http/stableEndpoint.js';
 import { FakeClock } from '../../../support/fakes/fakeClock.js';
 
 const program = { kind: 'serve', version: '1' } as const;

@@ -1,7 +1,7 @@
 /** A question to a client is settled once (G4). */
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
-import { openQuestion } from '../../../../src/core/gateway/conversations/openQuestion.js';
+import { openQuestion } from '../../../../src/core/gateway/conversations/conversation.js';
 
 describe('an open question', () => {
   let asker: AbortController;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { extensionOf, modelImageType } from '../../../src/core/results/mediaTypes.js';
+import { extensionOf, modelImageType } from '../../../src/core/results/binaries.js';
 
 const starts = {
   png: Buffer.from('\x89PNG\r\n\x1a\n', 'latin1').toString('base64'),

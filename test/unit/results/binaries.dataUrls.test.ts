@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { withoutDataUrls } from '../../../src/core/results/dataUrls.js';
+import { withoutDataUrls } from '../../../src/core/results/binaries.js';
 
 const png = { type: 'image', data: 'aGVsbG8=', mimeType: 'image/png' };
 const url = 'data:image/png;base64,aGVsbG8=';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { namedBy, namerOf } from '../../../../src/core/gateway/conversations/conversationIds.js';
+import { namedBy, namerOf } from '../../../../src/core/gateway/conversations/conversation.js';
 
 const threadId = '01a202d9-aba8-7ba2-8e57-7eb1079dc8f6';
 

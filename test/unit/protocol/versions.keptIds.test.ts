@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { isKeptId } from '../../../src/core/protocol/keptIds.js';
+import { isKeptId } from '../../../src/core/protocol/versions.js';
 
 describe('ids that the other side chooses', () => {
   it('ids are kept if they are texts of a moderate length (S2)', () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { withNotes } from '../../../src/core/results/notes.js';
+import { withNotes } from '../../../src/core/results/forEditor.js';
 
 const own = { type: 'text' as const, text: 'own' };
 const note = { type: 'text' as const, text: 'note' };
