@@ -17,24 +17,19 @@ import type { Fields } from '../core/protocol/client.js';
 import type { LastClient } from '../core/remembered/lastClient.js';
 import { version } from '../../package.json';
 import { readConfigFiles } from './configFile.js';
-import { lastClientOf } from './folderClient.js';
 import { foundGateway, startEngine, tokenFileFor, type FoundGateway } from './gateways.js';
 import { Interruption } from './interruption.js';
-import { keptOffers } from './keptOffers.js';
-import { complain } from './output.js';
+import { keptOffers, lastClientOf } from './keptOffers.js';
+import type { Options } from './options.js';
+import { complain, misuse } from './output.js';
 import { problemLine } from './render.js';
 import { withHost, type Run, type RunningHost } from './withHost.js';
 
-export interface ConnectRequest {
-  readonly toolset: string | undefined;
-  /** Relative to the working directory. */
-  readonly tokenFile: string | undefined;
-  /** See `ServeRequest`. */
-  readonly holdChanged: boolean;
-}
-
-export async function connect(run: Run, { toolset, tokenFile: given, holdChanged }: ConnectRequest): Promise<number> {
-  const tokenFile = tokenFileFor(run.folder, given);
+export async function connect(run: Run, toolset: string | undefined, options: Options): Promise<number> {
+  if (run.approve)
+    return misuse('An agent starts `connect`, so it starts only what was approved: by `mcp-toolsets approve`.');
+  const holdChanged = options['hold-changed'];
+  const tokenFile = tokenFileFor(run.folder, options['token-file']);
   const interruption = new Interruption();
   const own = new OwnGateway(run, toolset, holdChanged);
   // Another process does not know the options that protect this client (S3, S4).

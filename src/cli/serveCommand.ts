@@ -17,31 +17,24 @@ import { configFileOf } from '../core/files/configFile.js';
 import { createRestBackend } from '../core/host/restBackend.js';
 import { StableEndpoint, type EndpointState } from '../core/gateway/http/stableEndpoint.js';
 import { version } from '../../package.json';
-import { lastClientOf } from './folderClient.js';
 import { tokenFileFor } from './gateways.js';
-import { keptOffers } from './keptOffers.js';
-import { complain, NewLines, print } from './output.js';
+import { keptOffers, lastClientOf } from './keptOffers.js';
+import type { Options } from './options.js';
+import { complain, misuse, NewLines, print } from './output.js';
 import { inOrder, problemLine, subjectOfProblem } from './render.js';
 import { withHost, type Run, type RunningHost } from './withHost.js';
 
-export interface ServeRequest {
-  /** If it is 0, the system chooses a port. */
-  readonly port: number;
-  /** Relative to the working directory. */
-  readonly tokenFile: string | undefined;
-  /** True if servers of later edits may start too. */
-  readonly approveEdits: boolean;
-  /** True if agents do not get later changes of tools, prompts and instructions (S3). */
-  readonly holdChanged: boolean;
-}
+const usualPort = '7427';
 
-export async function serveFolder(run: Run, request: ServeRequest): Promise<number> {
-  const tokenFile = tokenFileFor(run.folder, request.tokenFile);
+export async function serveFolder(run: Run, options: Options): Promise<number> {
+  const { port: given = usualPort, 'approve-edits': approvesEdits, 'hold-changed': holdChanged } = options;
+  const port = /^\d{1,5}$/.test(given) ? Number(given) : NaN;
+  if (!(port < 65_536)) return misuse(`"${given}" is not a port. Use a number from 0 to 65535.`);
+  const tokenFile = tokenFileFor(run.folder, options['token-file']);
   const client = await lastClientOf(run.folder);
-  const offerReview = await keptOffers(request.holdChanged);
-  const guards = { approvesEdits: request.approveEdits, offerReview, expects: client.expected };
+  const guards = { approvesEdits, offerReview: await keptOffers(holdChanged), expects: client.expected };
   const onClient = (_: unknown, capabilities: Fields): void => client.note(capabilities);
-  const served: Served = { port: request.port, tokenFile, program: { kind: 'serve', version }, onClient };
+  const served: Served = { port, tokenFile, program: { kind: 'serve', version }, onClient };
   return withHost(run, (running) => serve(run, running, served), guards);
 }
 
@@ -118,11 +111,11 @@ function tell(run: Run, host: Host, endpoint: StableEndpoint, tokenFile: string,
     if (run.json) said.say([JSON.stringify({ state: state.kind, tokenFile, toolsets })]);
     else {
       said.say([
-        whereabouts(endpoint.state, tokenFile),
+        whereabouts(state, tokenFile),
         ...toolsets.map(({ id, url, tools }) => `${id}  ${url}  ${tools} ${tools === 1 ? 'tool' : 'tools'}`),
       ]);
     }
-    complained.say(linesOf(host));
+    complained.say(inOrder(host.snapshot.problems.filter(needsAttention)).map(problemLine));
   };
   store.add(endpoint.onDidChange(look));
   store.add(host.onDidChange(look));
@@ -142,9 +135,4 @@ function whereabouts(state: EndpointState, tokenFile: string): string {
     default:
       return assertNever(state);
   }
-}
-
-function linesOf({ snapshot }: Host): string[] {
-  const wrong = snapshot.problems.filter(needsAttention);
-  return inOrder(wrong).map(problemLine);
 }
