@@ -26,8 +26,8 @@ import type { Span } from '../../core/yaml/textPositions.js';
 import type { ServerStatus, StatusSnapshot } from '../../core/reconcile/status.js';
 import { diagnosticSource, toRange } from '../views/problems/diagnostics.js';
 import { CodeAction, CodeLens, CompletionItem, DocumentSymbol, Hover, markdownString } from '../views/inertEditor.js';
-import { overrideText, previousLine, stateWord, toolCount } from '../views/phrases.js';
-import { actions } from '../views/rows/serverActions.js';
+import { overrideText, previousLine, toolCount } from '../views/phrases.js';
+import { actions, stateWord } from '../views/serverStates.js';
 import { lenses } from './lensModel.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
 

@@ -1,11 +1,10 @@
 /** Computes the lenses above each server in the config file (E2): its state, tools and actions. Pure. */
-import { assertNever } from '../../core/base/assertNever.js';
 import { Icon, inert, inertLines, inertList, type Inert } from '../../core/base/inert.js';
 import type { Span } from '../../core/yaml/textPositions.js';
 import { serversIn } from '../../core/authoring/outline.js';
-import type { ServerState, ServerStatus } from '../../core/reconcile/status.js';
-import { signInActions, actions } from '../views/rows/serverActions.js';
-import { previousLine, stateWord, toolCount } from '../views/phrases.js';
+import type { ServerStatus } from '../../core/reconcile/status.js';
+import { previousLine, toolCount } from '../views/phrases.js';
+import { actions, signInActions, stateWord, stillIcon } from '../views/serverStates.js';
 
 interface LensModel {
   readonly span: Span;
@@ -63,7 +62,7 @@ function stateTitle(server: ServerStatus): Inert {
   return inertList(
     [
       // The editor drops an ordinary space after an icon.
-      inert`${new Icon(icon(state, previous !== undefined))}\u00a0${word.charAt(0).toUpperCase()}${word.slice(1)}`,
+      inert`${new Icon(previous && state.kind !== 'failed' ? 'warning' : stillIcon(state))}\u00a0${word.charAt(0).toUpperCase()}${word.slice(1)}`,
       ...(listed ? [inert`${toolCount(tools.length, offered)}`] : []),
       ...(previous ? [inert`previous definition`] : []),
     ],
@@ -76,32 +75,4 @@ function stateTooltip({ state, previous }: ServerStatus): Inert {
   if (state.kind === 'failed') return inertLines(`${state.reason}\n${state.fix}`);
   if (state.kind === 'signInNeeded') return inert`${state.why}`;
   return inert`Show the sidebar`;
-}
-
-/** Returns the name of an icon that does not move. */
-function icon(state: ServerState, previous: boolean): string {
-  if (previous && state.kind !== 'failed') return 'warning';
-  switch (state.kind) {
-    case 'disabled':
-      return 'circle-slash';
-    case 'invalid':
-    case 'failed':
-      return 'error';
-    case 'pending':
-      return 'shield';
-    case 'signInNeeded':
-      return 'key';
-    case 'starting':
-    case 'reconnecting':
-      return 'sync';
-    case 'running':
-    case 'idle':
-      return 'pass';
-    case 'remembered':
-      return 'history';
-    case 'stopped':
-      return 'circle-large-outline';
-    default:
-      return assertNever(state);
-  }
 }

@@ -6,7 +6,8 @@
 import { fenced } from '../../core/base/inert.js';
 import { redactedConfig } from '../../core/config/edit/redactedConfig.js';
 import type { ServerStatus, StatusSnapshot } from '../../core/reconcile/status.js';
-import { stateWord, toolCount, transportWord } from '../views/phrases.js';
+import { toolCount, transportWord } from '../views/phrases.js';
+import { stateWord } from '../views/serverStates.js';
 
 export interface BugReportFacts {
   readonly versions: readonly (readonly [name: string, value: string])[];

@@ -14,7 +14,7 @@ import type { Manifest } from './copyDiagnostics.js';
 import type { Logs } from '../engine/logs.js';
 import { whyNothingRuns } from '../views/phrases.js';
 import { pickServer } from '../views/pickServer.js';
-import { actions } from '../views/rows/serverActions.js';
+import { actions } from '../views/serverStates.js';
 import { nodeOf, nodesOf, serverOf, type Subject } from '../views/rows/subject.js';
 import { viewId } from '../views/rows/treeView.js';
 

@@ -10,7 +10,7 @@ import { DisposableStore, type Disposable } from '../../core/base/disposables.js
 import type { Redirect, SignInBrowser, SignInParties } from '../../core/connections/http/oauth/contract.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
 import type { Logs } from '../engine/logs.js';
-import { signInActions } from '../views/rows/serverActions.js';
+import { signInActions } from '../views/serverStates.js';
 import { pickServer } from '../views/pickServer.js';
 import { serverOf, type Subject } from '../views/rows/subject.js';
 import { SignInNews } from './signInNews.js';

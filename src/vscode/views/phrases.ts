@@ -8,7 +8,8 @@ import type { WindowState } from '../engine/engineSlot.js';
 import { conversationLabel } from '../../core/protocol/conversationLabel.js';
 import { isTrial } from '../engine/trialConversation.js';
 import { heldChanges, serves, shortfallsOf } from '../../core/reconcile/shortfall.js';
-import type { InstanceStatus, ServerState, ServerStatus, StatusSnapshot } from '../../core/reconcile/status.js';
+import type { InstanceStatus, ServerStatus, StatusSnapshot } from '../../core/reconcile/status.js';
+import { stateWord } from './serverStates.js';
 
 /** Says why an earlier definition serves (R3). */
 export function previousLine({ since, reason }: NonNullable<ServerStatus['previous']>, now: number): string {
@@ -23,30 +24,6 @@ export function toolCount(published: number, offered: number): string {
 
 export function transportWord(transport: 'stdio' | 'streamable_http'): string {
   return transport === 'stdio' ? 'stdio' : 'http';
-}
-
-export function stateWord(state: ServerState): string {
-  switch (state.kind) {
-    case 'disabled':
-    case 'starting':
-    case 'running':
-    case 'idle':
-    case 'failed':
-    case 'stopped':
-      return state.kind;
-    case 'remembered':
-      return 'not started';
-    case 'pending':
-      return 'waits for approval';
-    case 'signInNeeded':
-      return 'needs sign-in';
-    case 'invalid':
-      return 'entry with errors';
-    case 'reconnecting':
-      return `reconnecting, attempt ${state.attempt}`;
-    default:
-      return assertNever(state);
-  }
 }
 
 /** Returns why a window in this phase has no MCP servers. @param snapshot if the files are read */

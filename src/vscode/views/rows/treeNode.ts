@@ -1,15 +1,10 @@
 /** A row of the sidebar as a plain value. Pure; does not import `vscode`. */
 import { isDeepStrictEqual } from 'node:util';
-import { inert, noMarkdown, type Inert, type Markdown } from '../../../core/base/inert.js';
+import { inert, markdownList, type Inert, type Markdown } from '../../../core/base/inert.js';
 import type { OfferName } from '../../../core/approval/offerPrints.js';
 import type { Place } from '../../../core/base/problem.js';
 import type { ConversationTitle } from '../../engine/conversationTitles.js';
-
-export interface TreeIcon {
-  /** A name of the editor's icon font. */
-  readonly id: string;
-  readonly color?: string;
-}
+import type { ViewIcon } from '../serverStates.js';
 
 export interface TreeNode {
   readonly id: string;
@@ -30,9 +25,9 @@ export interface TreeNode {
   readonly label: Inert;
   readonly description: Inert;
   /** A screen reader says this in place of label and description. It includes the meaning of the icon. */
-  readonly spoken?: Inert;
+  readonly spoken: Inert;
   readonly tooltip: Markdown;
-  readonly icon: TreeIcon;
+  readonly icon: ViewIcon;
   /** Words for the conditions of menus, separated by spaces. */
   readonly context: string;
   readonly initially: 'leaf' | 'collapsed' | 'expanded';
@@ -62,26 +57,51 @@ export interface TreeOptions {
   readonly titleOf: (conversation: string) => ConversationTitle | undefined;
 }
 
-export const pendingIcon: TreeIcon = { id: 'shield', color: 'list.warningForeground' };
+export const warningIcon: ViewIcon = { id: 'warning', color: 'list.warningForeground' };
 
-export const warningIcon: TreeIcon = { id: 'warning', color: 'list.warningForeground' };
+type Made = 'label' | 'description' | 'spoken' | 'tooltip';
+type Usual = 'context' | 'initially' | 'children';
+
+interface RowParts extends Omit<TreeNode, Made | Usual | 'changed'>, Partial<Pick<TreeNode, Usual>> {
+  readonly label: string;
+  readonly words?: readonly string[];
+  readonly spoken: readonly string[];
+  /** The paragraphs of the tooltip. */
+  readonly lines?: readonly Markdown[];
+  /** A changed offer looks like a warning. */
+  readonly changed?: OfferName | undefined;
+}
+
+/** By default, a row has no rows below it, and its kind is its context. */
+export function row({ label, words = [], spoken, lines = [], changed, ...rest }: RowParts): TreeNode {
+  return {
+    context: changed ? `${rest.kind} changed` : rest.kind,
+    initially: 'leaf',
+    children: [],
+    ...rest,
+    label: inert`${label}`,
+    description: inert`${words.join(' · ')}`,
+    spoken: inert`${spoken.join(', ')}`,
+    tooltip: markdownList(lines, '\n\n'),
+    ...(changed && { changed, icon: warningIcon }),
+  };
+}
 
 export function group(parent: string, server: string, label: string, key: string, children: TreeNode[]): TreeNode[] {
   if (children.length === 0) return [];
   return [
-    {
+    row({
       id: `${parent}/${key}`,
       kind: 'group',
       server,
-      label: inert`${label}`,
-      description: inert`${children.length}`,
-      spoken: inert`${label}, ${children.length}`,
-      tooltip: noMarkdown,
+      label,
+      words: [`${children.length}`],
+      spoken: [label, `${children.length}`],
       icon: { id: groupIcons[key] ?? 'server-process' },
       context: `group ${key}`,
       initially: 'collapsed',
       children,
-    },
+    }),
   ];
 }
 

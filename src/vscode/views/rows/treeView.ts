@@ -4,7 +4,6 @@
  */
 import * as vscode from 'vscode';
 import { DisposableStore, toDisposable, type Disposable } from '../../../core/base/disposables.js';
-import { inert } from '../../../core/base/inert.js';
 import type { Clock } from '../../../core/base/clock.js';
 import { serves } from '../../../core/reconcile/shortfall.js';
 import type { ConversationTitles } from '../../engine/conversationTitles.js';
@@ -140,7 +139,7 @@ class ServerRows implements vscode.TreeDataProvider<Row>, Disposable {
     const item = new TreeItem(node.label, foldings[node.initially]);
     item.id = node.id;
     if (node.description !== '') item.description = node.description;
-    item.accessibilityInformation = { label: node.spoken ?? inert`${node.label} ${node.description}` };
+    item.accessibilityInformation = { label: node.spoken };
     item.tooltip = markdownString(node.tooltip);
     item.iconPath = new vscode.ThemeIcon(
       node.icon.id,
