@@ -5,6 +5,7 @@ import { readdir } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { complete } from '../../core/authoring/completion.js';
 import { hover } from '../../core/authoring/hover.js';
+import { renamedServer, serverAt } from '../../core/authoring/renaming.js';
 import { outline, type OutlineEntry } from '../../core/authoring/outline.js';
 import { QuickFixes } from '../../core/authoring/quickFixes.js';
 import type { QuickFix } from '../../core/authoring/keyFixes.js';
@@ -20,7 +21,9 @@ import {
 } from '../../core/base/inert.js';
 import type { Problem } from '../../core/base/problem.js';
 import { sameAs, samePath } from '../../core/base/paths.js';
-import { leadsOutside } from '../../core/files/realFiles.js';
+import { leadsOutside, refuseOutside } from '../../core/files/realFiles.js';
+import { agentFolder } from '../../core/team/agentFiles.js';
+import { renamedInAgent, renamedInTeam } from '../../core/team/renaming.js';
 import type { TextEdit } from '../../core/yaml/edits.js';
 import type { Span } from '../../core/yaml/textPositions.js';
 import type { ServerStatus, StatusSnapshot } from '../../core/reconcile/status.js';
@@ -28,13 +31,9 @@ import { diagnosticSource, toRange } from '../views/problems/diagnostics.js';
 import { CodeAction, CodeLens, CompletionItem, DocumentSymbol, Hover, markdownString } from '../views/inertEditor.js';
 import { overrideText, previousLine, toolCount } from '../views/phrases.js';
 import { actions, stateWord } from '../views/serverStates.js';
+import { openToEdit } from '../views/review/documents.js';
 import { lenses } from './lensModel.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
-
-export interface AuthoringDeps {
-  readonly slot: EngineSlot;
-  readonly env: () => Readonly<Record<string, string | undefined>>;
-}
 
 export type Authoring = ReturnType<typeof createAuthoring>;
 
@@ -47,7 +46,7 @@ interface FixesOfFile {
   readonly all: readonly TextEdit[];
 }
 
-export function createAuthoring({ slot, env }: AuthoringDeps) {
+export function createAuthoring(slot: EngineSlot, env: () => Readonly<Record<string, string | undefined>>) {
   /** Cached, because the editor asks with every move of the cursor. */
   let last: FixesOfFile | undefined;
   const statusOf = ({ uri }: vscode.TextDocument, id: string): ServerStatus | undefined =>
@@ -161,8 +160,58 @@ export function createAuthoring({ slot, env }: AuthoringDeps) {
     hover: hoverAt,
     lenses: lensesOf,
     fixes: fixesAt,
+    prepareRename,
+    renameEdits,
     symbols: (document: vscode.TextDocument) => outline(document.getText()).map((entry) => toSymbol(document, entry)),
   };
+}
+
+/** *Rename Symbol* at the id of a server (E2). Throws with a sentence if the place has no id. */
+function prepareRename(
+  document: vscode.TextDocument,
+  at: vscode.Position,
+): { range: vscode.Range; placeholder: string } {
+  const found = serverAt(document.getText(), document.offsetAt(at));
+  if (!found) throw new Error('Place the cursor in the id of a server to rename it.');
+  return { range: rangeOf(document, found.keySpan), placeholder: found.id };
+}
+
+async function renameEdits(
+  document: vscode.TextDocument,
+  at: vscode.Position,
+  to: string,
+): Promise<vscode.WorkspaceEdit | undefined> {
+  const found = serverAt(document.getText(), document.offsetAt(at));
+  if (!found) return undefined;
+  const folder = folderOf(document);
+  // The editor follows links when it saves (S1a).
+  refuseOutside(folder, document.uri.fsPath);
+  const renamed = renamedServer(document.getText(), found.keySpan, to);
+  if (typeof renamed === 'string') throw new Error(renamed);
+  const edit = new vscode.WorkspaceEdit();
+  const add = (one: vscode.TextDocument, edits: readonly TextEdit[]): void => {
+    for (const { span, text } of edits) edit.replace(one.uri, rangeOf(one, span), text);
+  };
+  add(document, renamed);
+  const renaming = { from: found.id, to };
+  for (const { path, edits } of await othersIn(folder)) {
+    if (leadsOutside(folder, path) !== undefined) continue;
+    const other = await openToEdit(vscode.Uri.file(path)).catch(() => undefined);
+    if (other) add(other, edits(other.getText(), renaming));
+  }
+  return edit;
+}
+
+/** Returns the other files of a folder that may name the server. */
+async function othersIn(folder: string): Promise<{ path: string; edits: typeof renamedInTeam }[]> {
+  const agents = join(folder, agentFolder);
+  const names = await readdir(agents).catch(() => []);
+  return [
+    { path: join(folder, '.minds', 'team.yaml'), edits: renamedInTeam },
+    ...names
+      .filter((name) => name.endsWith('.agent.md'))
+      .map((name) => ({ path: join(agents, name), edits: renamedInAgent })),
+  ];
 }
 
 function knownTools(server: ServerStatus | undefined): KnownTool[] {

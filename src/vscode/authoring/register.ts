@@ -6,23 +6,24 @@ import * as vscode from 'vscode';
 import { isDeepStrictEqual } from 'node:util';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
 import { configPath } from '../engine/configFiles.js';
+import type { EngineSlot } from '../engine/engineSlot.js';
 import type { EnteredSecrets } from '../engine/enteredSecrets.js';
 import { serverOf, type Subject } from '../views/rows/subject.js';
-import type { Authoring, AuthoringDeps } from './authoring.js';
+import type { Authoring } from './authoring.js';
 import type { FileChange } from './fileEdits.js';
-import { lensFacts } from './lensFacts.js';
 import { orShowFailure } from '../views/inertEditor.js';
+import { lensFacts } from '../views/serverStates.js';
 
-interface RegisterDeps extends AuthoringDeps {
-  readonly secrets: EnteredSecrets;
-}
-
-export function registerAuthoring({ slot, env, secrets }: RegisterDeps): Disposable {
+export function registerAuthoring(
+  slot: EngineSlot,
+  secrets: EnteredSecrets,
+  env: () => Readonly<Record<string, string | undefined>>,
+): Disposable {
   const store = new DisposableStore('authoring');
   const files: vscode.DocumentSelector = { scheme: 'file', pattern: `**/${configPath}` };
   let loaded: Promise<Authoring> | undefined;
   const load = (): Promise<Authoring> => {
-    loaded ??= import('./authoring.js').then(({ createAuthoring }) => createAuthoring({ slot, env }));
+    loaded ??= import('./authoring.js').then(({ createAuthoring }) => createAuthoring(slot, env));
     return loaded;
   };
   const stale = store.add(new vscode.EventEmitter<void>());
@@ -38,11 +39,10 @@ export function registerAuthoring({ slot, env, secrets }: RegisterDeps): Disposa
       provideHover: async (document, at) => (await load()).hover(document, at),
     }),
   );
-  const renaming = () => import('./renaming.js');
   store.add(
     vscode.languages.registerRenameProvider(files, {
-      prepareRename: async (document, at) => (await renaming()).prepareRename(document, at),
-      provideRenameEdits: async (document, at, to) => (await renaming()).renameEdits(document, at, to),
+      prepareRename: async (document, at) => (await load()).prepareRename(document, at),
+      provideRenameEdits: async (document, at, to) => (await load()).renameEdits(document, at, to),
     }),
   );
   store.add(
@@ -69,8 +69,8 @@ export function registerAuthoring({ slot, env, secrets }: RegisterDeps): Disposa
       orShowFailure(async () => {
         const { chooseSecret, enterSecret } = await import('./enterSecret.js');
         const server = serverOf(subject);
-        const name = typeof subject === 'string' ? subject : await chooseSecret({ slot, secrets }, server);
-        const isEntered = name !== undefined && (await enterSecret({ secrets }, name));
+        const name = typeof subject === 'string' ? subject : await chooseSecret(slot, secrets, server);
+        const isEntered = name !== undefined && (await enterSecret(secrets, name));
         if (isEntered && typeof change?.editsOf === 'function') await (await import('./fileEdits.js')).editFile(change);
       }),
     ),

@@ -1,6 +1,7 @@
 /** *Add Server* (C6, E5): asks for the kind, the name and the file of the server. Loaded on demand. */
+import * as vscode from 'vscode';
 import { homedir } from 'node:os';
-import { Icon, inert } from '../../core/base/inert.js';
+import { Icon, inert, type Inert } from '../../core/base/inert.js';
 import { addServers } from '../../core/config/edit/addServers.js';
 import {
   validateCommand,
@@ -15,12 +16,10 @@ import { serverIds } from '../../core/config/edit/serverEdits.js';
 import { withSecretsApart } from '../../core/import/importServers.js';
 import type { TextEdit } from '../../core/yaml/edits.js';
 import type { EnteredSecrets } from '../engine/enteredSecrets.js';
-import { textOf, writeServers } from './configEdits.js';
-import { offerToKeep } from './keepSecrets.js';
+import { targetItems, textOf, writeServers, type TargetItem } from './configEdits.js';
+import { offerToKeep } from '../authoring/enterSecret.js';
 import { fileLabel } from '../views/fileLabels.js';
-import type { InertItem } from '../views/inertEditor.js';
-import { askPick, askText, type Answer } from './steps.js';
-import { targetItems, type TargetItem } from './targets.js';
+import { window, type InertItem } from '../views/inertEditor.js';
 
 const title = inert`Add MCP Server`;
 
@@ -69,11 +68,10 @@ interface Draft {
 export async function addServer(secrets: EnteredSecrets): Promise<void> {
   const targets = targetItems();
   const draft: Partial<Draft> = {};
-  const of = 4;
   const steps: (() => Promise<Answer<unknown>['kind']>)[] = [
     async () =>
       take(
-        await askPick({ title, step: 1, of, placeholder: inert`What kind of server is it?`, items: kinds }),
+        await askPick({ step: 1, placeholder: inert`What kind of server is it?`, items: kinds }),
         ({ serverKind }) => {
           if (draft.kind !== serverKind) draft.text = '';
           draft.kind = serverKind;
@@ -81,11 +79,11 @@ export async function addServer(secrets: EnteredSecrets): Promise<void> {
       ),
     async () => {
       const question = questions[draft.kind ?? 'command'];
-      const answer = await askText({ title, step: 2, of, value: draft.text ?? '', ...question });
+      const answer = await askText({ step: 2, value: draft.text ?? '', ...question });
       return take(answer, (text) => (draft.text = text));
     },
     async () =>
-      take(await askPick({ title, step: 3, of, placeholder: inert`Who is it for?`, items: targets }), (target) => {
+      take(await askPick({ step: 3, placeholder: inert`Who is it for?`, items: targets }), (target) => {
         draft.target = target;
       }),
     async () => {
@@ -94,7 +92,7 @@ export async function addServer(secrets: EnteredSecrets): Promise<void> {
       const prompt = inert`The name of the server, and of its toolset`;
       const value = suggestedId(kind, text, taken);
       const validate = (id: string): string | undefined => validateId(id, taken);
-      return take(await askText({ title, step: 4, of, prompt, value, validate }), (id) => (draft.id = id));
+      return take(await askText({ step: 4, prompt, value, validate }), (id) => (draft.id = id));
     },
   ];
   for (let at = 0; at < steps.length;) {
@@ -121,4 +119,86 @@ async function write({ kind, text, target: { target }, id }: Draft, secrets: Ent
   };
   await writeServers(target, editsOf, id);
   await offerToKeep(secrets, made.secrets);
+}
+
+/** The end of a step: an answer, a step back, or a closed input. */
+type Answer<Value> =
+  | { readonly kind: 'answered'; readonly value: Value }
+  | { readonly kind: 'back' }
+  | { readonly kind: 'left' };
+
+interface Step {
+  readonly step: number;
+}
+
+interface TextStep extends Step {
+  readonly prompt: Inert;
+  readonly placeholder?: Inert;
+  readonly value: string;
+  readonly validate: (text: string) => string | undefined;
+}
+
+function askText(step: TextStep): Promise<Answer<string>> {
+  const input = window.createInputBox();
+  input.prompt = step.prompt;
+  if (step.placeholder !== undefined) input.placeholder = step.placeholder;
+  input.value = step.value;
+  const problemOf = (text: string): Inert | undefined => {
+    const problem = step.validate(text);
+    return problem === undefined ? undefined : inert`${problem}`;
+  };
+  const answers = prepared<string>(input, step);
+  // An empty field shows no error before the first input.
+  input.onDidChangeValue((text) => (input.validationMessage = problemOf(text)));
+  input.onDidAccept(() => {
+    input.validationMessage = problemOf(input.value);
+    if (input.validationMessage === undefined) answers.settle({ kind: 'answered', value: input.value });
+  });
+  input.show();
+  return answers.answer;
+}
+
+interface PickStep<Item extends InertItem> extends Step {
+  readonly placeholder: Inert;
+  readonly items: readonly Item[];
+}
+
+function askPick<Item extends InertItem>(step: PickStep<Item>): Promise<Answer<Item>> {
+  const pick = window.createQuickPick<Item>();
+  pick.placeholder = step.placeholder;
+  pick.items = step.items;
+  pick.matchOnDescription = true;
+  const answers = prepared<Item>(pick, step);
+  pick.onDidAccept(() => {
+    const [value] = pick.selectedItems;
+    if (value) answers.settle({ kind: 'answered', value });
+  });
+  pick.show();
+  return answers.answer;
+}
+
+function prepared<Value>(
+  input: Omit<vscode.QuickInput, 'title'> & { title: Inert; buttons: readonly vscode.QuickInputButton[] } & Pick<
+      vscode.InputBox,
+      'onDidTriggerButton'
+    >,
+  { step }: Step,
+): { answer: Promise<Answer<Value>>; settle: (answer: Answer<Value>) => void } {
+  input.title = title;
+  input.step = step;
+  input.totalSteps = 4;
+  input.ignoreFocusOut = true;
+  if (step > 1) input.buttons = [vscode.QuickInputButtons.Back];
+  let settle: (answer: Answer<Value>) => void = () => undefined;
+  const answer = new Promise<Answer<Value>>((resolve) => {
+    settle = (given) => {
+      resolve(given);
+      input.dispose();
+    };
+  });
+  input.onDidTriggerButton((button) => {
+    if (button === vscode.QuickInputButtons.Back) settle({ kind: 'back' });
+  });
+  input.onDidHide(() => settle({ kind: 'left' }));
+  return { answer, settle };
 }

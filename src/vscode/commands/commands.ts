@@ -18,13 +18,6 @@ import { actions } from '../views/serverStates.js';
 import { nodeOf, nodesOf, serverOf, type Subject } from '../views/rows/subject.js';
 import { viewId } from '../views/rows/treeView.js';
 
-interface CommandDeps {
-  readonly slot: EngineSlot;
-  readonly logs: Logs;
-  readonly secrets: EnteredSecrets;
-  readonly manifest: Manifest;
-}
-
 /** `package.json` has the same id. */
 const walkthrough = 'minds.mcp-toolsets#firstMinute';
 
@@ -34,7 +27,12 @@ type Fits = (server: ServerStatus) => boolean;
 const actionNames = { start: 'Starting', stop: 'Stopping', restart: 'Restarting' } as const;
 const possible = { start: 'startable', stop: 'stoppable', restart: 'restartable' } as const;
 
-export function registerCommands({ slot, logs, secrets, manifest }: CommandDeps): Disposable {
+export function registerCommands(
+  slot: EngineSlot,
+  logs: Logs,
+  secrets: EnteredSecrets,
+  manifest: Manifest,
+): Disposable {
   const store = new DisposableStore('commands');
   const register = (name: string, run: (subject: Subject, selected?: unknown) => Promise<void>): void => {
     store.add(vscode.commands.registerCommand(`mcpToolsets.${name}`, run));
@@ -169,7 +167,7 @@ export function registerCommands({ slot, logs, secrets, manifest }: CommandDeps)
   });
   register('copyDiagnostics', async () => {
     const { copyDiagnostics } = await import('./copyDiagnostics.js');
-    await copyDiagnostics({ slot, logs }, manifest);
+    await copyDiagnostics(slot, logs, manifest);
   });
   register('openWalkthrough', async () => {
     await vscode.commands.executeCommand('workbench.action.openWalkthrough', walkthrough, false);

@@ -1,13 +1,45 @@
-/** Edits config files and the files of other agents, and shows the result. Loaded on demand. */
+/** Names the config files for a new server, edits them and the files of other agents, and shows the result. Loaded on demand. */
 import * as vscode from 'vscode';
 import { existsSync } from 'node:fs';
-import { inert } from '../../core/base/inert.js';
-import { window } from '../views/inertEditor.js';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { Icon, inert } from '../../core/base/inert.js';
+import { userFile } from '../../core/config/sources.js';
+import { configPath, localFolders } from '../engine/configFiles.js';
+import { window, type InertItem } from '../views/inertEditor.js';
 import { offsetOfServer } from '../../core/config/edit/addServers.js';
 import { editFile, type FileChange } from '../authoring/fileEdits.js';
 import { openToEdit } from '../views/review/documents.js';
 import { fileLabel } from '../views/fileLabels.js';
-import type { Target } from './targets.js';
+
+export interface Target {
+  readonly file: string;
+  /** The folder that nothing written may leave. */
+  readonly root: string;
+  /** The base folder of relative paths in the file. */
+  readonly folder: string;
+}
+
+export interface TargetItem extends InertItem {
+  readonly target: Target;
+}
+
+export function targetItems(): TargetItem[] {
+  const folders = localFolders().map(({ name, uri }) => ({
+    label: inert`${new Icon('folder')} ${name}`,
+    description: inert`${configPath}`,
+    detail: inert`For everyone who works in this folder`,
+    target: { file: join(uri.fsPath, configPath), root: uri.fsPath, folder: uri.fsPath },
+  }));
+  const home = homedir();
+  const own = {
+    label: inert`${new Icon('account')} You`,
+    description: inert`~/${configPath}`,
+    detail: inert`For you, in every window`,
+    target: { file: userFile(home), root: home, folder: localFolders()[0]?.uri.fsPath ?? home },
+  };
+  return [...folders, own];
+}
 
 /** Resolves to the file's text in the editor, with unsaved changes, or to undefined if there is no file. */
 export async function textOf(file: string): Promise<string | undefined> {

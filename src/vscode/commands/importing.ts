@@ -13,12 +13,11 @@ import { textOfBytes } from '../../core/import/readSource.js';
 import { planImport, type ImportPlan } from '../../core/import/plan.js';
 import { localFolders } from '../engine/configFiles.js';
 import type { EnteredSecrets } from '../engine/enteredSecrets.js';
-import { textOf, writeServers } from './configEdits.js';
-import { offerToKeep } from './keepSecrets.js';
+import { targetItems, textOf, writeServers, type Target } from './configEdits.js';
+import { offerToKeep } from '../authoring/enterSecret.js';
 import { fileLabel, pathLabel } from '../views/fileLabels.js';
 import { agreedChange, asAgreed } from './previews.js';
 import { removeServers } from './removing.js';
-import { targetItems, type Target } from './targets.js';
 
 type PlannedImport = Extract<ImportPlan, { kind: 'planned' }>;
 

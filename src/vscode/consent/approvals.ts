@@ -29,12 +29,7 @@ import { agreedInReview } from '../views/review/reviewQuestion.js';
 import { whyNothingRuns } from '../views/phrases.js';
 import { serverOf, type Subject } from '../views/rows/subject.js';
 
-interface ApprovalDeps {
-  readonly slot: EngineSlot;
-  readonly ledger: ApprovalLedger;
-}
-
-export function askForApprovals({ slot, ledger }: ApprovalDeps): Disposable {
+export function askForApprovals(slot: EngineSlot, ledger: ApprovalLedger): Disposable {
   const store = new DisposableStore('approvals');
   const reviews = store.add(new ReadOnlyDocuments({ scheme: 'mcp-toolsets-approval', gone: 'This review has ended.' }));
   /** The fingerprints of waiting launches after their question. */

@@ -23,12 +23,7 @@ import { ReadOnlyDocuments } from '../views/review/readOnlyDocuments.js';
 import { agreedInReview } from '../views/review/reviewQuestion.js';
 import { nodeOf, serverOf, type Subject } from '../views/rows/subject.js';
 
-interface ChangedOffersDeps {
-  readonly slot: EngineSlot;
-  readonly offers: OfferLedger;
-}
-
-export function showChangedOffers({ slot, offers }: ChangedOffersDeps): Disposable {
+export function showChangedOffers(slot: EngineSlot, offers: OfferLedger): Disposable {
   const store = new DisposableStore('changed offers');
   const reviews = store.add(
     new ReadOnlyDocuments({ scheme: 'mcp-toolsets-changes', gone: 'This review has ended.', most: 20 }),

@@ -15,15 +15,10 @@ import { pickServer } from '../views/pickServer.js';
 import { serverOf, type Subject } from '../views/rows/subject.js';
 import { SignInNews } from './signInNews.js';
 
-interface SignInDeps {
-  readonly slot: EngineSlot;
-  readonly logs: Logs;
-}
-
 const extensionId = 'minds.mcp-toolsets';
 const returnPath = '/signed-in';
 
-export function registerSignIn({ slot, logs }: SignInDeps): Disposable {
+export function registerSignIn(slot: EngineSlot, logs: Logs): Disposable {
   const store = new DisposableStore('sign-in');
   const news = new SignInNews();
   /** The present sign-ins. Another attempt ends the earlier one, because the person may have closed its page. */

@@ -18,9 +18,8 @@ import { fileUnreadable } from '../../core/config/problems.js';
 import { approvalsFile, isUserFile, mindsPath, sourceFiles, type SourceFile } from '../../core/config/sources.js';
 import { isInsideAny } from '../../core/files/realFiles.js';
 import { SharedFile } from '../../core/files/sharedFile.js';
-import type { WatchedFile } from '../../core/files/watchedFile.js';
+import { watchFile, type WatchedFile, type WatchedFileDeps } from '../../core/files/watchedFile.js';
 import type { ConfigFiles, ConfigFilesState } from './engineSlot.js';
-import { followFile } from './followedFile.js';
 
 export const configPath = mindsPath;
 
@@ -28,10 +27,6 @@ interface OpenFile {
   readonly file: WatchedFile;
   readonly store: DisposableStore;
   text: string | undefined;
-}
-
-export function openConfigFiles(clock: Clock): ConfigFiles {
-  return new WindowConfigFiles(clock);
 }
 
 /** Returns the approvals file, which all windows and commands of the user share (S1). */
@@ -64,6 +59,23 @@ function folderPaths(): string[] {
   return localFolders().map(({ uri }) => uri.fsPath);
 }
 
+/** Follows the text of one file. The core polls it, and events of the editor make the core look at once. */
+export function followFile(
+  path: string,
+  pattern: vscode.RelativePattern,
+  { store, ...deps }: Pick<WatchedFileDeps, 'clock' | 'isHalfTyped'> & { readonly store: DisposableStore },
+): WatchedFile {
+  const file = store.add(watchFile(path, deps));
+  const watcher = store.add(vscode.workspace.createFileSystemWatcher(pattern));
+  for (const event of [watcher.onDidCreate, watcher.onDidChange, watcher.onDidDelete]) store.add(event(file.nudge));
+  store.add(
+    vscode.workspace.onDidSaveTextDocument(({ uri }) => {
+      if (samePath(uri.fsPath, path)) file.nudge();
+    }),
+  );
+  return file;
+}
+
 /** Remembers the files with a last save by the editor, and reads the place of the cursor. */
 class Typing implements Disposable {
   private readonly savedByEditor = new Set<string>();
@@ -86,7 +98,7 @@ class Typing implements Disposable {
   }
 }
 
-class WindowConfigFiles implements ConfigFiles {
+export class WindowConfigFiles implements ConfigFiles {
   private readonly store = new DisposableStore('config files');
   private readonly changes = this.store.add(new Emitter<ConfigFilesState>());
   private readonly typing = this.store.add(new Typing());

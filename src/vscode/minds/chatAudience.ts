@@ -1,18 +1,19 @@
 /** Shows a turn in the chat: the streamed answer, a line for each call, and errors. */
-import type * as vscode from 'vscode';
+import * as vscode from 'vscode';
 import { inert, formatted } from '../../core/base/inert.js';
 import type { Audience } from '../../core/minds/conversation.js';
 import type { ToolCall, ToolResult } from '../../core/minds/model.js';
 import { mostRetries } from '../../core/minds/stopPolicy.js';
 import { markdownString, type InertStream } from '../views/inertEditor.js';
 import { shortLine } from '../views/phrases.js';
+import type { ReadOnlyDocuments } from '../views/review/readOnlyDocuments.js';
 import type { ArtifactLinks } from './artifactLinks.js';
-import type { CallPages } from './callPages.js';
+import { callPage } from './callPage.js';
 import { showImage, showPieces, type KnownFiles } from './savedFiles.js';
 
 interface ChatAudienceDeps {
   readonly stream: InertStream;
-  readonly pages: CallPages;
+  readonly pages: ReadOnlyDocuments;
   readonly artifacts: ArtifactLinks;
   readonly files: KnownFiles;
   readonly redact: (text: string) => string;
@@ -69,7 +70,9 @@ export function chatAudience({ stream, pages, artifacts, files, redact, now }: C
     },
     finished: (call, result) => {
       files.add(result.files ?? []);
-      showCall(stream, call, result, pages.keep(call, result, redact), redact);
+      const page = callPage(call, result, { redact, uriOf: (file) => vscode.Uri.file(file).toString() });
+      // The chat shows the last segment of the path, so this is the name of the tool.
+      showCall(stream, call, result, pages.add(call.tool.replace(/[^\w-]/g, '_'), page.value), redact);
       showFilesOf(result);
       if (result.app !== undefined) apps.set(call.tool, result.app);
     },

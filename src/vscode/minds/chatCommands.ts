@@ -3,7 +3,7 @@ import type * as vscode from 'vscode';
 import { code, inert, formatted, markdownList, unmarked, type Markdown } from '../../core/base/inert.js';
 import { needsAttention, type Problem } from '../../core/base/problem.js';
 import type { ModelSetup } from '../../core/minds/conversation.js';
-import { readRecord } from '../../core/minds/history.js';
+import { readRecord, type TurnRecord } from '../../core/minds/history.js';
 import type { Member } from '../../core/team/team.js';
 import { heldBy } from '../../core/host/conversationTools.js';
 import type { ServerStatus } from '../../core/reconcile/status.js';
@@ -13,7 +13,6 @@ import { timeOf, toolCount, whyNothingRuns } from '../views/phrases.js';
 import { stateWord } from '../views/serverStates.js';
 import type { Engine } from '../engine/engine.js';
 import type { TeamView } from './teamFiles.js';
-import { recordIn } from './turnRecord.js';
 
 const longestLine = 160;
 
@@ -127,6 +126,18 @@ export function showMembers(
     stream.markdown(formatted`- ${code(id)}${about === '' ? formatted`` : formatted` – ${about}`}: ${has}\n`);
   }
   stream.markdown(formatted`\n\`/as\` with an id chooses a member. \`/as nobody\` returns to all toolsets.`);
+}
+
+/** The metadata of an answer have the record of its turn under this key. */
+const key = 'mcpToolsets';
+
+export function metadataOf(record: TurnRecord): { readonly [key]: TurnRecord } {
+  return { [key]: record };
+}
+
+/** Returns the stored record, which may be any value. */
+export function recordIn({ metadata }: vscode.ChatResult): unknown {
+  return (metadata as Record<string, unknown> | undefined)?.[key];
 }
 
 const mostFollowups = 3;

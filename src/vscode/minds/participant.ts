@@ -13,29 +13,30 @@ import { instructionsOf } from '../../core/minds/instructions.js';
 import type { ConversationMessage } from '../../core/minds/model.js';
 import { projectToolsForProvider } from '../../core/minds/projection.js';
 import type { Member } from '../../core/team/team.js';
+import type { Toolset } from '../../core/tools/catalogue.js';
 import type { Speaker } from '../../core/host/conversationTools.js';
 import type { ConversationTitles } from '../engine/conversationTitles.js';
 import { untilReady, type EngineSlot } from '../engine/engineSlot.js';
 import { inertStream, type InertStream } from '../views/inertEditor.js';
+import { openDocument } from '../views/review/documents.js';
+import type { ReadOnlyDocuments } from '../views/review/readOnlyDocuments.js';
 import type { ArtifactLinks } from './artifactLinks.js';
-import { questionOf } from './attachments.js';
-import type { CallPages } from './callPages.js';
 import { chatAudience } from './chatAudience.js';
-import { release, showMembers, showServers, showTools } from './chatCommands.js';
+import { metadataOf, recordIn, release, showMembers, showServers, showTools } from './chatCommands.js';
 import { chatModel, type ChatModel } from './chatModel.js';
 import type { ModelProblems } from './modelProblems.js';
 import type { ChatQuestions } from './questions.js';
 import { KnownFiles, showFiles } from './savedFiles.js';
 import type { TeamFiles } from './teamFiles.js';
 import { tellEnd } from './turnEnds.js';
-import { metadataOf, recordIn } from './turnRecord.js';
 
 export interface MindsDeps {
   readonly slot: EngineSlot;
   readonly clock: Clock;
   readonly log: Log;
   readonly team: TeamFiles;
-  readonly pages: CallPages;
+  /** The input and the output of calls, which lines of the chat open. */
+  readonly pages: ReadOnlyDocuments;
   readonly artifacts: ArtifactLinks;
   readonly questions: ChatQuestions;
   readonly problems: ModelProblems;
@@ -283,4 +284,54 @@ function speakerFrom({ id, name, purpose, grants }: Member): Speaker {
 
 function sameName({ name }: Member, asked: string): boolean {
   return asked !== '' && name.toLowerCase() === asked.toLowerCase();
+}
+
+const longestAttachment = 60_000;
+
+/** The editor adds these to every question. They are about the tools of its own agent. */
+const ofTheEditor = /^vscode\.customizations\b/;
+
+/**
+ * Appends the attachments of a question (files, selections, tools) as text, and names unreadable ones.
+ * @param words the prompt without a command
+ */
+async function questionOf(
+  words: string,
+  { references, toolReferences }: vscode.ChatRequest,
+  toolsets: readonly Toolset[],
+): Promise<string> {
+  const attached = await Promise.all(references.filter(({ id }) => !ofTheEditor.test(id)).map(textOf));
+  const tools = toolsets.flatMap((toolset) => toolset.tools);
+  const named = toolReferences.flatMap(({ name }) => {
+    const tool = tools.find(({ editorId, published }) => editorId === name || published === name);
+    return tool ? [tool.published] : [];
+  });
+  const hint = named.length > 0 ? [`Use these tools: ${named.join(', ')}.`] : [];
+  return [words, ...hint, ...attached.filter((text) => text !== '')].join('\n\n');
+}
+
+async function textOf({ value, modelDescription }: vscode.ChatPromptReference): Promise<string> {
+  const about = modelDescription === undefined ? '' : ` (${modelDescription})`;
+  if (typeof value === 'string') return `Attached${about}:\n${short(value)}`;
+  const location =
+    value instanceof vscode.Location
+      ? value
+      : value instanceof vscode.Uri
+        ? { uri: value, range: undefined }
+        : undefined;
+  if (!location) return about === '' ? '' : `Attached${about}, in a form that cannot be read here.`;
+  const { uri, range } = location;
+  const lines = range ? `, lines ${range.start.line + 1} to ${range.end.line + 1}` : '';
+  const name = `${vscode.workspace.asRelativePath(uri)}${lines}`;
+  try {
+    const document = await openDocument(uri);
+    return `Attached${about}: ${name}\n\`\`\`\n${short(document.getText(range))}\n\`\`\``;
+  } catch {
+    return `Attached${about}: ${name}, which cannot be read as text.`;
+  }
+}
+
+function short(text: string): string {
+  if (text.length <= longestAttachment) return text;
+  return `${text.slice(0, longestAttachment)}\n… (${text.length} characters in all)`;
 }

@@ -11,8 +11,7 @@ import type { Problem } from '../../core/base/problem.js';
 import { teamPath, type ConfiguredToolset } from '../../core/team/grants.js';
 import type { Member, Team } from '../../core/team/team.js';
 import type * as teamModule from '../../core/team/team.js';
-import { localFolders } from '../engine/configFiles.js';
-import { followFile } from '../engine/followedFile.js';
+import { followFile, localFolders } from '../engine/configFiles.js';
 
 export interface TeamView {
   /** The last valid teams in the order of the folders. An id occurs once in all of them. */

@@ -36,10 +36,6 @@ interface ProviderDeps {
   readonly extensionId: string;
 }
 
-export function offerToolsets(deps: ProviderDeps): Disposable {
-  return new ToolsetProvider(deps);
-}
-
 /** Changes within this time, in milliseconds, become one announcement. */
 const together = 10;
 
@@ -55,7 +51,7 @@ const absenceNoticed = 1500;
 /** How long the editor waits for a server that is starting, in milliseconds. */
 const connectPatience = 3000;
 
-class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscode.McpHttpServerDefinition>, Disposable {
+export class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscode.McpHttpServerDefinition>, Disposable {
   private readonly store = new DisposableStore('toolset provider');
   private readonly ended = new AbortController();
   private readonly changes = this.store.add(new vscode.EventEmitter<void>());

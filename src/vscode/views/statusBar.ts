@@ -3,12 +3,12 @@ import * as vscode from 'vscode';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
 import { Icon, inert, inertLines } from '../../core/base/inert.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
-import { createStatusBarItem } from './inertEditor.js';
+import { window } from './inertEditor.js';
 import { summary } from './phrases.js';
 
 export function showStatusBar(slot: EngineSlot): Disposable {
   const store = new DisposableStore('status bar');
-  const item = store.add(createStatusBarItem('mcpToolsets.status', vscode.StatusBarAlignment.Right, 90));
+  const item = store.add(window.createStatusBarItem('mcpToolsets.status', vscode.StatusBarAlignment.Right, 90));
   item.name = inert`MCP Toolsets`;
   item.command = 'mcpToolsets.servers.focus';
   store.add(

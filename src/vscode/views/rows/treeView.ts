@@ -9,7 +9,7 @@ import { serves } from '../../../core/reconcile/shortfall.js';
 import type { ConversationTitles } from '../../engine/conversationTitles.js';
 import { toLocation } from '../problems/diagnostics.js';
 import type { EngineSlot, WindowState } from '../../engine/engineSlot.js';
-import { createTreeView, markdownString, TreeItem, orShowFailure } from '../inertEditor.js';
+import { markdownString, orShowFailure, TreeItem, window } from '../inertEditor.js';
 import { fileLabel, folderLabel } from '../fileLabels.js';
 import { HeldAnswers } from './heldAnswers.js';
 import type { TickedRow } from './subject.js';
@@ -34,7 +34,7 @@ export function showTree({ slot, clock, titles, tick }: TreeDeps): Disposable {
   const store = new DisposableStore('tree view');
   const rows = store.add(new ServerRows(clock, titles.of));
   const view = store.add(
-    createTreeView(viewId, {
+    window.createTreeView(viewId, {
       treeDataProvider: rows,
       showCollapseAll: true,
       canSelectMany: true,
