@@ -1,7 +1,4 @@
-/**
- * `mcp-toolsets approve`: shows the launches without an approval, and approves them if the person agrees (S1). If named servers
- * do not wait, it starts them, shows the changes of their tools and prompts, and accepts these (S3).
- */
+/** `mcp-toolsets approve`: shows and approves the waiting launches (S1), or shows and accepts changed offers (S3). */
 import { readConfigFiles } from './configFile.js';
 import { FolderApprovals } from './folderApprovals.js';
 import { Interruption } from './interruption.js';

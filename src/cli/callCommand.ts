@@ -1,7 +1,4 @@
-/**
- * `mcp-toolsets call`: one call of one tool, as soon as its server is certain. A name belongs to the first server in the file
- * that has it (N5), so the call does not wait for later servers.
- */
+/** `mcp-toolsets call`. A name belongs to the first server with it (N5), so the call does not wait for later servers. */
 import { oneLine } from '../core/base/inert.js';
 import type { Host } from '../core/host/hostContract.js';
 import type { Toolset } from '../core/tools/catalogue.js';
@@ -66,7 +63,6 @@ function toolsetOf(host: Host, tool: string): Toolset | undefined {
   return host.catalogue.toolsets.find(({ tools }) => tools.some(({ published }) => published === tool));
 }
 
-/** True if no earlier server can still publish a tool of that name. */
 function isDecided(host: Host, tool: string): boolean {
   const toolset = toolsetOf(host, tool);
   const { servers } = host.snapshot;

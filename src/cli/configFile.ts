@@ -1,7 +1,4 @@
-/**
- * Reads the config files of a folder (C5) once. An unreadable file is a problem. If a command writes a file again, it reads the
- * file as `wholeUtf8` and keeps its byte order mark.
- */
+/** Reads the config files of a folder (C5) once. An unreadable file is a problem. */
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import path from 'node:path';
@@ -24,7 +21,6 @@ interface ConfigFiles {
   readonly problems: readonly Problem[];
 }
 
-/** @param folder the absolute path */
 export function readConfigFiles(folder: string): ConfigFiles {
   const problems: Problem[] = [];
   const sources = sourceFiles([folder], homedir()).map((source): SourceText => {
@@ -41,12 +37,7 @@ export function readConfigFiles(folder: string): ConfigFiles {
   return { sources, problems };
 }
 
-/**
- * Returns the nearest folder with a config file, from `start` upwards to the root of its repository, or else `start`
- * (G6b). Outside a repository it is `start`, because others may write a folder above, such as `/tmp`.
- *
- * @param start an absolute path
- */
+/** Returns the nearest folder with a config file (G6b). Others may write a folder above `start`, such as `/tmp`. */
 export function nearestFolder(start: string, home: string): string {
   let nearest: string | undefined;
   for (let folder = start; ; folder = path.dirname(folder)) {

@@ -1,9 +1,4 @@
-/**
- * `mcp-toolsets connect`: an MCP server over stdio for clients that can only start programs (G6). It connects the client to the
- * gateway of the folder, in an editor, in `serve` or in the engine, which it starts if need be (G6d). With options that the gateway
- * does not know, it serves the folder for this client only, and ends with the client. Agents start this command, so it starts
- * only servers that the person approved elsewhere (S1).
- */
+/** `mcp-toolsets connect` (G6). Agents start it, so it starts only servers that the person approved elsewhere (S1i). */
 import { randomBytes } from 'node:crypto';
 import { systemClock } from '../core/base/clock.js';
 import { DisposableStore } from '../core/base/disposables.js';
@@ -72,7 +67,7 @@ async function joined(run: Run, tokenFile: string): Promise<FoundGateway | undef
   }
 }
 
-/** A gateway of the folder in this process. It starts when it is first needed. */
+/** It starts when it is first needed. */
 class OwnGateway {
   private readonly ending = new AbortController();
   private serving: Promise<GatewayAddress> | undefined;

@@ -1,7 +1,4 @@
-/**
- * The engine behind `connect` (G6d): one gateway for all agents of a folder that start `connect` of the same version. It has no
- * terminal and asks nobody. It ends after its last client, or by `mcp-toolsets stop`.
- */
+/** The engine behind `connect` (G6d), which has no terminal and asks nobody, and `mcp-toolsets stop`. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { systemClock, type Clock } from '../core/base/clock.js';
 import { DisposableStore, type Disposable } from '../core/base/disposables.js';
@@ -59,7 +56,6 @@ export async function engine(run: Run, given: string | undefined): Promise<numbe
   }
 }
 
-/** Knows when nobody has been there for a while. Its `ended` is aborted then. */
 export class Visits implements Disposable {
   private readonly controller = new AbortController();
   private wait: Disposable | undefined;
@@ -75,7 +71,6 @@ export class Visits implements Disposable {
     return this.controller.signal;
   }
 
-  /** @param open the number of open connections */
   note(open: number): void {
     this.wait?.dispose();
     this.wait = open > 0 ? undefined : this.clock.after(this.lingerMs, () => this.controller.abort());
@@ -86,7 +81,6 @@ export class Visits implements Disposable {
   }
 }
 
-/** `mcp-toolsets stop`: ends the engines of the folder, of every version. */
 export async function stop(run: Run, given: string | undefined): Promise<number> {
   const tokenFile = tokenFileFor(run.folder, given);
   const engines = (await servedBy(tokenFile)).filter(({ program }) => program.kind === 'engine');

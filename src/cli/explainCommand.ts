@@ -30,7 +30,6 @@ export async function explainTool(run: Run, name: string | undefined): Promise<n
   });
 }
 
-/** Returns a function that finds the pattern behind a reason. */
 function placesIn(folder: string): (server: string, reason: ExclusionReason) => string | undefined {
   const { servers } = new ConfigState().apply(readConfigFiles(folder).sources, configDeps).model;
   return (id, reason) => {

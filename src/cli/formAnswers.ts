@@ -1,14 +1,10 @@
-/**
- * The client of a call from the command line. It answers a form with the values of `--answers`, and other fields with the form's
- * defaults. If a required field has neither, it cancels the form and prints a message. It never invents a value.
- */
+/** The client of `call`: answers a form with the values of `--answers` and the defaults of the form. It never invents a value. */
 import { isObject } from '../core/base/isObject.js';
 import { asText } from '../core/base/text.js';
 import type { Fields, ServerClient } from '../core/protocol/client.js';
 import { oneLine } from '../core/base/inert.js';
 import { errorCodes, RpcFailure } from '../core/protocol/errors.js';
 
-/** @param complain called with the message about a form that cannot be answered */
 export function formAnswers(given: Fields, complain: (text: string) => void): ServerClient {
   return {
     session: {},

@@ -1,7 +1,4 @@
-/**
- * What commands keep for the next one: the tools, prompts and instructions that `serve` and `connect` compare with (S3), which
- * are the first list of each launch after its approval, and what the last client of a folder declared.
- */
+/** What commands keep for the next one: the baselines of offers (S3), and what the last client of a folder declared. */
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -54,7 +51,7 @@ function launchesIn(text: string | undefined): Map<unknown, Record<string, unkno
   return new Map(launches.map((launch) => [launch['fingerprint'], launch]));
 }
 
-/** Returns what the last client of a folder declared, so the first instance of a server fits the next client (L4). */
+/** With it, the first instance of a server fits the next client (L4). */
 export async function lastClientOf(folder: string): Promise<LastClient> {
   const { dir, name } = path.parse(tokenFileOf(folder, homedir()));
   const file = path.join(dir, `${name}.client`);

@@ -1,7 +1,4 @@
-/**
- * The secrets of the command line (C2) in the keyring of the system: the Secret Service of Linux, the Keychain of macOS, the
- * Credential Manager of Windows. The library is loaded with the first secret, because it is an optional dependency.
- */
+/** Secrets in the keyring of the system (C2). The library is optional, so it is loaded with the first secret. */
 import type { Entry, findCredentials } from '@napi-rs/keyring';
 import { createRequire } from 'node:module';
 

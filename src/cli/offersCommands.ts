@@ -8,7 +8,6 @@ import { complain, complainOf, misuse, print, printBytes, printContent, toJson }
 import { contentsOf, inOrder, isOfFile, messageTexts, promptsTable, resourcesTable } from './render.js';
 import { withHost, type Run, type RunningHost } from './withHost.js';
 
-/** @param id the server; undefined for all */
 export function resources(run: Run, id: string | undefined): Promise<number> {
   return list(run, id, (toolsets) =>
     run.json

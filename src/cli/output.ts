@@ -57,7 +57,6 @@ Options
   --help, --version
 `;
 
-/** Output that waits for the answer to a question on the terminal. */
 let held: (() => void)[] | undefined;
 
 function put(stream: NodeJS.WriteStream, text: string | Uint8Array): void {
@@ -94,7 +93,6 @@ export function printContent(text: string): 0 {
   return 0;
 }
 
-/** Writes a line for a program, unchanged. */
 export function passLine(text: string): void {
   process.stdout.write(`${text}\n`);
 }
@@ -121,7 +119,6 @@ export function reasonOf(error: unknown): string {
   return (error as Error).message.replace(/\.$/, '');
 }
 
-/** Prints a defect of this program, with its place. */
 export function complainOfDefect(error: unknown): void {
   complainLines(withoutSecrets(error instanceof Error ? (error.stack ?? error.message) : JSON.stringify(error)));
 }
@@ -137,7 +134,6 @@ export function ask(text: string): void {
   process.stderr.write(`${forTerminal(text)} `);
 }
 
-/** Shows the typed characters unchanged. */
 export function echo(text: string): void {
   process.stderr.write(text);
 }
@@ -152,7 +148,6 @@ export function help(): 0 {
   return print(usage.trimEnd());
 }
 
-/** Writes only lines that were not in the last set of lines. */
 export class NewLines {
   private last: readonly string[] = [];
 

@@ -1,7 +1,4 @@
-/**
- * Sends HTTP requests through the proxies of `HTTP_PROXY`, `HTTPS_PROXY` and `ALL_PROXY`, except to hosts of `NO_PROXY` and to
- * this machine (X2). In an editor, the editor does this.
- */
+/** Sends HTTP requests through the proxies of the environment (X2). In an editor, the editor does this. */
 import type { Agent, AgentOptions } from 'node:http';
 import { HttpProxyAgent } from 'http-proxy-agent';
 import { HttpsProxyAgent } from 'https-proxy-agent';
@@ -9,7 +6,6 @@ import { getProxyForUrl } from 'proxy-from-env';
 import { isLoopback } from '../core/base/loopback.js';
 import { directAgents, type HttpAgents, type MakeAgents } from '../core/connections/http/agents.js';
 
-/** Makes agents that read the environment of this process at each request. */
 export const agentsByEnvironment: MakeAgents = (options) => new ProxyAgents(options, proxyOf);
 
 export function proxyOf(url: URL): URL | undefined {

@@ -142,7 +142,6 @@ export function messageTexts({ messages }: Fields): string[] {
   });
 }
 
-/** Pads columns to their widest cell, with two spaces between them. */
 function table(head: readonly string[], cells: readonly (readonly string[])[]): string {
   const rows = cells.map((row) => row.map(oneLine));
   const widths = head.map((title, column) =>

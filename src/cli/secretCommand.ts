@@ -1,7 +1,4 @@
-/**
- * `mcp-toolsets secret`: keeps the values of `{ secret: NAME }` in the keyring of the system (C2). A person types the value at a
- * terminal that hides it, or sends it to the standard input. It is never an argument, which other programs can see.
- */
+/** `mcp-toolsets secret` (C2). The value is never an argument, which other programs can see. */
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { isSecretName } from '../core/config/read/references.js';
@@ -71,7 +68,6 @@ async function typed(name: string): Promise<string | undefined> {
   }
 }
 
-/** Reads the standard input, without the line break at its end. */
 async function piped(): Promise<string> {
   let text = '';
   process.stdin.setEncoding('utf8');

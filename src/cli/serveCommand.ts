@@ -1,7 +1,4 @@
-/**
- * `mcp-toolsets serve`: serves the toolsets of a folder to other agents of this machine, without an editor (G6, H1). It follows
- * the config files until it ends. Servers of later edits wait for approval.
- */
+/** `mcp-toolsets serve` (G6, H1). It follows the config files until it ends. */
 import { assertNever } from '../core/base/assertNever.js';
 import { systemClock } from '../core/base/clock.js';
 import { DisposableStore } from '../core/base/disposables.js';
@@ -98,7 +95,6 @@ async function serve(run: Run, running: RunningHost, served: Served): Promise<nu
   return 0;
 }
 
-/** Prints the addresses of the toolsets and the problems, now and after each change. */
 function tell(run: Run, host: Host, endpoint: StableEndpoint, tokenFile: string, store: DisposableStore): void {
   const said = new NewLines(print);
   const complained = new NewLines(complain, subjectOfProblem);

@@ -1,7 +1,4 @@
-/**
- * Asks about a call on the terminal (S4). Each screen line with text of an agent or a server begins with a bar, so that it cannot
- * pass for the question. No other output appears until the answer.
- */
+/** Asks on the terminal (S4). Foreign text begins with a bar on each line, so it cannot pass for the question. */
 import { bothEnds, oneLine, visibleJson } from '../core/base/inert.js';
 import type { CallAnswer, CallQuestion } from '../core/host/permission.js';
 import { aloneOnTerminal, echo } from './output.js';

@@ -1,10 +1,6 @@
-/**
- * Takes one line from a terminal as the answer to one question (S4). Earlier input is read and dropped first, because it answers
- * nothing. So the terminal is in raw mode: in line mode, it would hold back a line until Enter, and the line could not be dropped.
- */
+/** Takes one line from a terminal (S4). It drops earlier input, so it uses raw mode: a line held until Enter cannot be dropped. */
 import { inNextTurn } from '../core/base/turns.js';
 
-/** The input of the process, if it is a terminal. */
 interface TerminalInput {
   readonly readable: boolean;
   setRawMode(isRaw: boolean): unknown;
@@ -18,7 +14,6 @@ interface Asking {
   readonly input: TerminalInput;
   /** Writes the question; called at most once. */
   readonly ask: () => void;
-  /** Shows the typed characters unchanged. */
   readonly echo: (text: string) => void;
   readonly interrupt: () => void;
   /** Aborted when the question is withdrawn. */

@@ -34,14 +34,11 @@ export interface Run {
   readonly debug: boolean;
   /** The answers to forms of the called tool. Without them, the client declares no forms. */
   readonly answers?: Fields | undefined;
-  /** The person's permissions for calls (S4). */
   readonly permissions: PersonsPermissions;
   /** False for a command that must not ask on the terminal. */
   readonly asks?: boolean;
-  /** True if the command line lets waiting servers start, for this run (S1). */
   readonly approve: boolean;
   readonly guardianScript: string;
-  /** The file of this command line. */
   readonly script: string;
 }
 
@@ -55,11 +52,9 @@ export interface RunningHost {
   readonly client: ServerClient | undefined;
   /** Gives the host the config files whenever they change, until the store is disposed of. */
   followConfig(store: DisposableStore): void;
-  /** Adds a function to run before the host ends. */
   closeFirst(close: () => Promise<void>): void;
 }
 
-/** The options of a command that runs while files and servers change. */
 interface Guards {
   /** True if every server of the config files may start, now and later. */
   readonly approvesEdits?: boolean;
@@ -86,7 +81,6 @@ const memoryOnlySecrets: SecretStore = {
   onDidChange: () => ({ dispose: () => {} }),
 };
 
-/** Runs a command after all servers have started or failed. */
 export function withServers(run: Run, use: (running: RunningHost) => number): Promise<number> {
   return withHost(run, async (running) => {
     await running.started;
@@ -173,10 +167,7 @@ export async function withHost(
   }
 }
 
-/**
- * Gives the host the config files whenever they change. Returns a function that reads them at once and resolves when the host has
- * them.
- */
+/** Returns a function that reads the files at once and resolves when the host has them. */
 function followConfig(host: Host, folder: string, store: DisposableStore): () => Promise<void> {
   const files = sourceFiles([folder], homedir()).map((source) => {
     const watched = store.add(watchFile(source.file, { clock: systemClock, pollMs: 500, debounceMs: 50 }));

@@ -45,7 +45,6 @@ function control(name: string, need: Need, field: Field): Control {
   }
 }
 
-/** Makes the whole form. Its members have no frame around them. */
 export function form(field: Field): Control {
   if (field.kind !== 'group') return control('arguments', 'required', field);
   const all = members(field.members);

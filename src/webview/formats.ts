@@ -1,7 +1,4 @@
-/**
- * Texts with a `format` of JSON Schema: the fitting input, and the text to send. A person enters times in the local time zone, and
- * the text to send has its offset (RFC 3339). Pure.
- */
+/** Texts with a `format` of JSON Schema. A person enters times in the local time zone, and the sent text has its offset. Pure. */
 export type Format = 'date' | 'time' | 'date-time' | 'email' | 'uri';
 
 export const inputTypes = {

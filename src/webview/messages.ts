@@ -24,7 +24,6 @@ export type ToPage =
   /** The result's app is beside it, or cannot be shown for the reason in `wrong`. */
   | { readonly kind: 'app'; readonly wrong?: string }
   | { readonly kind: 'document'; readonly text: string }
-  /** The call was not made. */
   | { readonly kind: 'refused'; readonly reason: string };
 
 export type TrialOutcome =

@@ -64,7 +64,6 @@ function partElement(part: Part): Node {
   }
 }
 
-/** Returns the kind of a part, with its audience if it has one. */
 function kindOf(kind: string, part: Part): string {
   const annotations = part['annotations'] as Part | undefined;
   const audience = annotations?.['audience'];
@@ -110,7 +109,6 @@ function pre(content: string, kind?: string): HTMLElement {
   return element('pre', { class: kind, tabindex: '0' }, shown);
 }
 
-/** Formats JSON and returns other texts unchanged. */
 function readable(content: string): string {
   if (content.length > longestText || !/^\s*[{[]/.test(content)) return content;
   try {

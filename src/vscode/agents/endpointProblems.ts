@@ -6,10 +6,7 @@ import type { EditorEndpoint } from '../engine/editorEndpoint.js';
 
 const extensionId = 'minds.mcp-toolsets';
 
-/**
- * @param place the place of problems without a server
- * @param asked the port in the settings of the workspace, without the person's consent
- */
+/** @param asked the port in the settings of the workspace, without the person's consent */
 export function endpointProblems(state: AgentEndpointState, place: Place | undefined, asked?: number): Problem[] {
   if (!place) return [];
   if (asked !== undefined) {
@@ -54,10 +51,7 @@ interface AgentsWindow {
   readonly support: unknown;
 }
 
-/**
- * Reports that the editor does not run this extension in the Agents window.
- * @param place the place of problems without a server
- */
+/** Reports that the editor does not run this extension in the Agents window. */
 export function agentsWindowProblems({ isOfInterest, support }: AgentsWindow, place: Place | undefined): Problem[] {
   if (!place || !isOfInterest || !isObject(support) || support[extensionId] === true) return [];
   return [
@@ -72,10 +66,7 @@ export function agentsWindowProblems({ isOfInterest, support }: AgentsWindow, pl
   ];
 }
 
-/**
- * Reports that the port has changed. Agent-host sessions outlive the window and look at the former port.
- * @param place the place of problems without a server
- */
+/** Reports that the port has changed. Agent-host sessions outlive the window and look at the former port. */
 export function editorEndpointProblems(
   state: EditorEndpoint['state'] | undefined,
   place: Place | undefined,

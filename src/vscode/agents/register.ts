@@ -20,7 +20,6 @@ import { whyNothingRuns } from '../views/phrases.js';
 import type { ChoosePort } from './setUp.js';
 import { agentsWindowProblems, editorEndpointProblems, endpointProblems } from './endpointProblems.js';
 
-/** The key of the person's port in the workspace's state (G6). */
 const chosenPortKey = 'mcpToolsets.endpointPort';
 
 export function serveOtherAgents(
@@ -112,7 +111,6 @@ export function agentsOptions(): AgentsOptions {
   };
 }
 
-/** Returns the beginning of the first file, the place of problems without a server. */
 function placeOf({ sources }: EngineSlot): Place | undefined {
   const first = sources.find(({ text }) => text !== undefined);
   return first && { file: first.file, range: startOfFile };

@@ -1,6 +1,4 @@
-/**
- * *Set Up Another Agent* (G6): asks for the agent and the toolsets, and shows the change of the agent's file. A person must agree to exactly this change. Loaded on demand.
- */
+/** *Set Up Another Agent* (G6). A person must agree to exactly the shown change. Loaded on demand. */
 import * as vscode from 'vscode';
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -27,7 +25,7 @@ import { endpointProblems } from './endpointProblems.js';
 
 const title = inert`Set Up Another Agent`;
 
-/** Notes the person's port, and then runs `write` for the settings. */
+/** Notes the person's port before `write`. */
 export type ChoosePort = (port: number, write: () => PromiseLike<void>) => Promise<void>;
 
 interface PortConsent {
@@ -36,7 +34,7 @@ interface PortConsent {
   readonly choosePort: ChoosePort;
 }
 
-/** Rejects with what a person can do. @param globalStorage the folder for files of the editor's extensions */
+/** @param globalStorage the folder for files of the editor's extensions */
 export async function setUpAgent(
   { engine, state }: EngineSlot,
   ledger: ApprovalLedger,
@@ -56,7 +54,7 @@ export async function setUpAgent(
   if (isAgreed && unseen.length > 0) await ledger.approve(unseen);
 }
 
-/** Asks about the port of the workspace's settings, if it has no effect yet (G6a). Resolves to false if the person gives up. */
+/** Resolves to false if the person gives up (G6a). */
 async function confirmsPort(endpoint: AgentEndpoint, { asked, choosePort }: PortConsent): Promise<boolean> {
   if (asked === undefined) return true;
   const port = await window.showInputBox({
@@ -131,7 +129,6 @@ async function chooseToolsets({ host }: Engine): Promise<string[] | undefined> {
   return chosen && chosen.length > 0 ? chosen.map(({ id }) => id) : undefined;
 }
 
-/** Resolves to true if the person agreed to the change. */
 async function writeEntries(
   { kind, file, root }: Chosen,
   toolsets: readonly string[],
@@ -177,7 +174,7 @@ async function writeEntries(
   return true;
 }
 
-/** Returns the launches of the entries. Writing the entries approves them (S1). */
+/** Writing the entries approves these launches (S1). */
 function startText(unseen: readonly LaunchDescription[]): string {
   if (unseen.length === 0) return '';
   const pending = unseen.map((launch) => ({ launch, before: undefined }));

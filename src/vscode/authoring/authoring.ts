@@ -202,7 +202,6 @@ async function renameEdits(
   return edit;
 }
 
-/** Returns the other files of a folder that may name the server. */
 async function othersIn(folder: string): Promise<{ path: string; edits: typeof renamedInTeam }[]> {
   const agents = join(folder, agentFolder);
   const names = await readdir(agents).catch(() => []);

@@ -6,7 +6,6 @@ import type { EngineSlot } from '../engine/engineSlot.js';
 import type { EnteredSecrets } from '../engine/enteredSecrets.js';
 import { window } from '../views/inertEditor.js';
 
-/** @param server limits the choice to the secrets of a server */
 export async function chooseSecret(
   slot: EngineSlot,
   secrets: EnteredSecrets,
@@ -55,10 +54,7 @@ function secretNames(slot: EngineSlot, server: string | undefined): string[] {
   return [...new Set(names)].sort();
 }
 
-/**
- * Offers to keep the literal secrets of a file in the secret storage of the editor (C2, C6).
- * @param found the values by name; a secret with a value keeps it
- */
+/** Offers to keep the literal secrets of a file, by name, in the secret storage of the editor (C2, C6). */
 export async function offerToKeep(secrets: EnteredSecrets, found: ReadonlyMap<string, string>): Promise<void> {
   const unset = [...found].filter(([name]) => secrets.get(name) === undefined);
   if (unset.length === 0) return;

@@ -1,4 +1,4 @@
-/** Computes the lenses above each server in the config file (E2): its state, tools and actions. Pure. */
+/** Computes the lenses above each server in the config file (E2). Pure. */
 import { Icon, inert, inertLines, inertList, type Inert } from '../../core/base/inert.js';
 import type { Span } from '../../core/yaml/textPositions.js';
 import { serversIn } from '../../core/authoring/outline.js';

@@ -1,7 +1,4 @@
-/**
- * Registers the help for writing `.minds/mcp.yaml`: completion, hover, lenses, outline and quick fixes (E1, E2). The working code
- * is loaded with the first request, because it brings the YAML parser (P1).
- */
+/** Registers the help for config files (E1, E2). The working code brings the YAML parser, so the first request loads it (P1). */
 import * as vscode from 'vscode';
 import { isDeepStrictEqual } from 'node:util';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';

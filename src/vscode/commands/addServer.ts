@@ -121,7 +121,6 @@ async function write({ kind, text, target: { target }, id }: Draft, secrets: Ent
   await offerToKeep(secrets, made.secrets);
 }
 
-/** The end of a step: an answer, a step back, or a closed input. */
 type Answer<Value> =
   | { readonly kind: 'answered'; readonly value: Value }
   | { readonly kind: 'back' }

@@ -1,8 +1,4 @@
-/**
- * Writes the text of *Copy Diagnostics* (E4) without private data. It leaves out values of `env` and `headers`, arguments that
- * look like secrets, and comments of config files. Then it redacts each text. It does not redact the whole report, because a
- * mask could cover the end of a fence. Pure.
- */
+/** The text of *Copy Diagnostics* (E4). It is redacted by parts, because a mask could cover the end of a fence. Pure. */
 import { fenced } from '../../core/base/inert.js';
 import { redactedConfig } from '../../core/config/edit/redactedConfig.js';
 import type { ServerStatus, StatusSnapshot } from '../../core/reconcile/status.js';
@@ -17,7 +13,6 @@ export interface BugReportFacts {
   readonly sources: readonly { readonly file: string; readonly text: string | undefined }[];
   readonly snapshot: StatusSnapshot;
   readonly logs: readonly { readonly name: string; readonly lines: readonly string[] }[];
-  /** Removes known secrets and texts that look like secrets. */
   readonly redact: (text: string) => string;
   readonly home: string;
   readonly fileLabel: (file: string) => string;

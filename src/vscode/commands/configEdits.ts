@@ -1,4 +1,4 @@
-/** Names the config files for a new server, edits them and the files of other agents, and shows the result. Loaded on demand. */
+/** Edits config files and the files of other agents, and shows the result. Loaded on demand. */
 import * as vscode from 'vscode';
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -41,13 +41,12 @@ export function targetItems(): TargetItem[] {
   return [...folders, own];
 }
 
-/** Resolves to the file's text in the editor, with unsaved changes, or to undefined if there is no file. */
 export async function textOf(file: string): Promise<string | undefined> {
   if (!existsSync(file)) return undefined;
   return (await openToEdit(vscode.Uri.file(file))).getText();
 }
 
-/** Changes the file, creates it if necessary, and shows the server `id`. Rejects with what a person can do. */
+/** Shows the server `id` afterwards. Rejects with what a person can do. */
 export async function writeServers(
   { file, root }: Target,
   editsOf: FileChange['editsOf'],
@@ -67,7 +66,6 @@ export async function writeServers(
   }
 }
 
-/** Changes and shows the file, and saves it if it had no other unsaved changes. */
 export async function writeEdits(
   change: FileChange,
 ): Promise<{ readonly editor: vscode.TextEditor; readonly isSaved: boolean }> {

@@ -1,7 +1,4 @@
-/**
- * *Import Servers* (C6): asks for a file of another program and for the target, and shows the change. A person must agree to
- * exactly this change. Loaded on demand.
- */
+/** *Import Servers* (C6). A person must agree to exactly the shown change. Loaded on demand. */
 import { stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename } from 'node:path';
@@ -21,7 +18,6 @@ import { removeServers } from './removing.js';
 
 type PlannedImport = Extract<ImportPlan, { kind: 'planned' }>;
 
-/** @param given the file, if the command names it */
 export async function importServersInto(secrets: EnteredSecrets, given: string | undefined): Promise<void> {
   const file = given ?? (await chooseFile());
   if (file === undefined) return;

@@ -25,7 +25,6 @@ interface ProposedChange<Plan> {
   readonly yes: 'Import' | 'Write' | 'Remove';
 }
 
-/** Resolves to the plan that the person agreed to, or to undefined. */
 export async function agreedChange<Plan extends { readonly after: string }>(
   change: ProposedChange<Plan>,
 ): Promise<Plan | undefined> {

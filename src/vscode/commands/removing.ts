@@ -1,7 +1,4 @@
-/**
- * Offers to remove servers from an `mcp.json` of the editor, because the editor prefers them to toolsets of the same name (G3i).
- * Loaded on demand.
- */
+/** Removes servers from an `mcp.json` of the editor, which prefers them to toolsets (G3i). Loaded on demand. */
 import { dirname } from 'node:path';
 import { inert } from '../../core/base/inert.js';
 import { isBelow } from '../../core/base/paths.js';
@@ -18,7 +15,6 @@ export async function removeRivals(server: string, problems: readonly Problem[])
   for (const file of new Set(files)) await removeServers(file, [server]);
 }
 
-/** Shows the change and asks before writing. Does nothing if the file has none of the servers. */
 export async function removeServers(file: string, names: readonly string[]): Promise<void> {
   const name = fileLabel(file);
   const agreed = await agreedChange({

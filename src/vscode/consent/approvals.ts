@@ -1,10 +1,4 @@
-/**
- * Asks a person before a server of the workspace starts (S1): one question for all waiting servers, a review beside the approved
- * launch, and the commands to approve and to revoke.
- *
- * Invariant: a person approves exactly what the review showed. A launch with a later change waits, and causes another
- * question. Other extensions can run the commands with the name of a server, so a command shows the launch first.
- */
+/** Asks before a server of the workspace starts (S1). Other extensions can run the commands, so they show the launch first. */
 import * as vscode from 'vscode';
 import { inert } from '../../core/base/inert.js';
 import { window } from '../views/inertEditor.js';
@@ -84,7 +78,6 @@ export function askForApprovals(slot: EngineSlot, ledger: ApprovalLedger): Dispo
   async function ask(pending: readonly PendingLaunch[]): Promise<void> {
     // A notification has no room for a launch, so only the review can approve.
     const answer = await window.showInformationMessage(question(pending, fileLabel), 'Review…', 'Not Now');
-    // Other launches may wait by the time of the answer.
     if (answer === 'Review…') await reviewPending(undefined);
   }
 

@@ -1,8 +1,4 @@
-/**
- * Asks a person whether an agent may make a call (S4). The question is modal, because an agent would wait for a missed message. A
- * long call opens as a document. An extension cannot close a dialog or a message of the editor. A withdrawn question may
- * stay. Its answers mean nothing.
- */
+/** Asks whether an agent may make a call (S4). A modal question cannot be missed. A withdrawn one may stay, without effect. */
 import * as vscode from 'vscode';
 import type { Disposable } from '../../core/base/disposables.js';
 import { unlessAborted } from '../../core/base/events.js';
@@ -77,7 +73,6 @@ export class CallReview implements Disposable {
     if (this.isOver) await this.close();
   }
 
-  /** Resolves to the answer in the document's title, or to an earlier one of `asked`. */
   async answer(asked: Thenable<CallAnswer>): Promise<CallAnswer> {
     const answers = { allowShown: 'once', allowAllShown: 'inConversation', refuseShown: 'no' } as const;
     return (await answerBeside([this.page], asked, answers)) ?? 'no';

@@ -1,9 +1,4 @@
-/**
- * *Accept Changed Tools*: shows the changes since the approval of a server beside the earlier version, and then asks (S3).
- *
- * Invariant: a person accepts exactly the values in the document. Later changes cause another review. Other extensions can run
- * the command with any argument, but the argument can only reduce what the review shows.
- */
+/** *Accept Changed Tools* (S3). Other extensions can run the command, but its argument can only reduce what the review shows. */
 import * as vscode from 'vscode';
 import type { OfferLedger } from '../../core/approval/offerLedger.js';
 import type { OfferName } from '../../core/approval/offerPrints.js';
@@ -40,7 +35,6 @@ export function showChangedOffers(slot: EngineSlot, offers: OfferLedger): Dispos
   );
   return store;
 
-  /** Returns the names of the waiting changes, of the server or the row of the command. */
   function changedNames(subject: Subject): readonly OfferName[] {
     const server = serverOf(subject);
     const one = nodeOf(subject)?.changed;

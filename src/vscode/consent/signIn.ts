@@ -1,7 +1,4 @@
-/**
- * Signs a person in to MCP servers and out again (X7). Only these commands open the browser, and the button of a message.
- * The message appears once for each waiting server.
- */
+/** Signs a person in to MCP servers and out again (X7). A browser opens only by these commands and the button of a message. */
 import * as vscode from 'vscode';
 import { inert } from '../../core/base/inert.js';
 import { messageOf } from '../../core/base/text.js';

@@ -8,7 +8,6 @@ export type AgentEndpointState = { readonly kind: 'off' } | EndpointState;
 
 interface AgentEndpointDeps extends Omit<StableEndpointDeps, 'port' | 'secret'> {
   readonly tokenFile: string;
-  /** The version of this software. */
   readonly version: string;
 }
 

@@ -1,10 +1,4 @@
-/**
- * Follows the config files of the window (C5, R1): `.minds/mcp.yaml` and `.mcprc` of each workspace folder on a local disk, in
- * folder order, and then the user's own file. A file that becomes unreadable keeps its last text and is a problem.
- *
- * If the editor's auto save writes a half-typed launch, the launch does not count yet. It counts after a manual save, or when
- * the cursor leaves the entry.
- */
+/** Follows the config files of the window (C5, R1). A half-typed launch that the auto save writes does not count yet. */
 import * as vscode from 'vscode';
 import { homedir } from 'node:os';
 import { basename, dirname } from 'node:path';
@@ -34,7 +28,6 @@ export function approvalStore(clock: Clock): SharedFile {
   return new SharedFile(approvalsFile(homedir()), clock);
 }
 
-/** Returns the workspace folders on the disk of the extension host. */
 export function localFolders(): vscode.WorkspaceFolder[] {
   return (vscode.workspace.workspaceFolders ?? []).filter(({ uri }) => uri.scheme === 'file');
 }

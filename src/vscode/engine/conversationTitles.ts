@@ -1,7 +1,4 @@
-/**
- * Names conversations for a person. The editor's API has no titles, but the editor keeps each chat in a file beside our
- * storage. The title or the first words come from this file. An unreadable file is skipped. Does not import `vscode`.
- */
+/** Names conversations. The editor's API has no titles, but its files of chats beside our storage do. Without `vscode`. */
 import path from 'node:path';
 import { Emitter } from '../../core/base/events.js';
 import { BoundedMap } from '../../core/base/boundedMap.js';
@@ -26,13 +23,11 @@ export class ConversationTitles {
 
   readonly onDidChange = this.changes.event;
 
-  /** @param storage the folder of this extension for the workspace; undefined if no folder is open */
   constructor(
     private readonly storage: string | undefined,
     private readonly now: () => number,
   ) {}
 
-  /** Returns the known title and begins to read the present one. */
   readonly of = (conversation: string): ConversationTitle | undefined => {
     void this.find(conversation);
     return this.titles.get(conversation);

@@ -1,10 +1,4 @@
-/**
- * Keeps the address at which the editor and its agent-host sessions find the toolsets of a folder (G2): a random port and a
- * token, together in the secret storage. Agent-host sessions outlive the window and keep the address. Does not import `vscode`.
- *
- * Invariants: if another program has the port, both port and token change, because sessions may have sent it the token. If the
- * secret storage does not answer, this window has an address for itself, and everything else works.
- */
+/** Keeps port and token of the editor's gateway in the secret storage (G2c), or for this window if that is silent. */
 import { createHash, randomInt } from 'node:crypto';
 import { delay, type Clock } from '../../core/base/clock.js';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
@@ -34,7 +28,6 @@ interface EditorEndpointDeps extends Omit<StableEndpointDeps, 'port' | 'secret' 
   readonly address: EditorAddress;
 }
 
-/** Below the ports that systems assign. */
 const ports = { lowest: 20_000, end: 30_000 };
 /** After this many taken ports, the system chooses one. */
 const mostAttempts = 8;

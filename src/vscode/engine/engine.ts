@@ -1,7 +1,4 @@
-/**
- * Joins host, connector and gateway into the working part of the extension. The slot loads it only for a trusted workspace with
- * a config file, because it brings the YAML parser and much else (P1). Does not import `vscode`.
- */
+/** Joins host and gateways into the working part of a window, which brings the YAML parser and much else (P1). */
 import { messageOf } from '../../core/base/text.js';
 import { CallFile, callFileOf } from '../../core/files/callFile.js';
 import { Emitter, type Event } from '../../core/base/events.js';
@@ -54,15 +51,12 @@ export interface Engine {
   readonly host: Host;
   redact(text: string): string;
   readonly editorEndpoint: EditorEndpoint;
-  /** True once an agent-host session of the editor has begun here. */
   readonly servesAgentHost: boolean;
   readonly onDidServeAgentHost: Event<void>;
   /** The endpoint for agents outside the editor. It is off until it is given a port. */
   readonly endpoint: AgentEndpoint | undefined;
   readonly conversationTools: ConversationTools;
-  /** Sends a request to a server through its filters, under published names. */
   request(request: ToolsetRequest): Promise<OtherOutcome>;
-  /** Resolves when nothing runs and nothing listens. */
   dispose(): Promise<void>;
 }
 

@@ -1,7 +1,4 @@
-/**
- * Implements the core's logs as output channels (E4): one for the host and one for each server. A channel is created with its
- * first line. The core has removed all secrets.
- */
+/** The core's logs as output channels (E4). A channel is created with its first line. */
 import * as vscode from 'vscode';
 import { assertNever } from '../../core/base/assertNever.js';
 import type { Disposable } from '../../core/base/disposables.js';
@@ -21,7 +18,6 @@ export class Logs implements Disposable {
 
   readonly host: Log = { write: (level, message) => this.write(hostChannel, level, message) };
 
-  /** @param tracing true if the logs show the messages to and from servers */
   constructor(private readonly tracing: () => boolean) {}
 
   ofServer(server: string): Log {
@@ -39,7 +35,6 @@ export class Logs implements Disposable {
     this.channel(server === undefined ? hostChannel : channelName(server))?.show();
   }
 
-  /** Returns the last lines of each log, the log of the extension first. */
   recent(): { readonly name: string; readonly lines: readonly string[] }[] {
     return [...this.last].map(([name, { lines }]) => ({ name, lines })).sort((a, b) => (a.name < b.name ? -1 : 1));
   }

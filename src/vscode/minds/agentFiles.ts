@@ -1,7 +1,4 @@
-/**
- * Keeps the custom agents of members up to date with the team and the configured toolsets (D2). A command writes the files, which
- * then follow. Text of a person stays, and unreadable files stay unchanged.
- */
+/** Keeps the custom agents of members up to date with team and toolsets (D2), after a command has written them. */
 import * as vscode from 'vscode';
 import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';

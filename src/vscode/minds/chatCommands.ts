@@ -128,21 +128,18 @@ export function showMembers(
   stream.markdown(formatted`\n\`/as\` with an id chooses a member. \`/as nobody\` returns to all toolsets.`);
 }
 
-/** The metadata of an answer have the record of its turn under this key. */
 const key = 'mcpToolsets';
 
 export function metadataOf(record: TurnRecord): { readonly [key]: TurnRecord } {
   return { [key]: record };
 }
 
-/** Returns the stored record, which may be any value. */
 export function recordIn({ metadata }: vscode.ChatResult): unknown {
   return (metadata as Record<string, unknown> | undefined)?.[key];
 }
 
 const mostFollowups = 3;
 
-/** Offers the next step: continue, release an instance, look at errors, or see the team. */
 export function followupsOf(result: vscode.ChatResult, slot: EngineSlot, team: TeamView): vscode.ChatFollowup[] {
   const record = readRecord(recordIn(result));
   if (!record) return [];

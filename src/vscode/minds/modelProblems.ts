@@ -1,7 +1,4 @@
-/**
- * Reports refusals of model providers (D3, D4): one problem for each stopped conversation, until it continues or its tool is gone,
- * and one for each tool of the last request that the provider is known to refuse. Does not import `vscode`.
- */
+/** Reports refusals of model providers (D3, D4): one problem for each stopped conversation and each doubtful tool. */
 import type { Place, Problem } from '../../core/base/problem.js';
 import type { TurnEnd } from '../../core/minds/conversation.js';
 import type { ConversationTool } from '../../core/minds/model.js';
@@ -13,7 +10,6 @@ export interface Refusal {
   readonly vendor: string;
   readonly model: string;
   readonly end: Extract<TurnEnd, { kind: 'stopped' }>;
-  /** The toolset of the tool, if the tool is known. */
   readonly toolset: string | undefined;
   /** The text of the error, free of secrets. */
   readonly text: string;

@@ -1,7 +1,4 @@
-/**
- * Answers a question to `@minds` with the chat's model (D1): connects the chat to the turn in `core/minds`. Loaded with the first
- * question (P1).
- */
+/** Connects the chat of `@minds` to the turn in `core/minds` (D1). The first question loads it (P1). */
 import * as vscode from 'vscode';
 import { randomUUID } from 'node:crypto';
 import { code, inertLines, formatted, type Markdown } from '../../core/base/inert.js';
@@ -35,7 +32,6 @@ export interface MindsDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly team: TeamFiles;
-  /** The input and the output of calls, which lines of the chat open. */
   readonly pages: ReadOnlyDocuments;
   readonly artifacts: ArtifactLinks;
   readonly questions: ChatQuestions;
@@ -165,7 +161,6 @@ class ChatExchange {
     return this.unchanged();
   }
 
-  /** Continues the stopped conversation. If no turn is open, it sends "Go on." to the model. */
   private async goOn(prompt: string): Promise<vscode.ChatResult> {
     const open = this.past.messages.at(-1);
     const words = prompt.trim();
@@ -229,7 +224,6 @@ class ChatExchange {
     return { ...setup, tools };
   }
 
-  /** Returns the tools of the speaker by the present grants of the team file (D2). */
   private setup(): ModelSetup {
     const { speaker } = this;
     const tools = this.deps.slot.engine?.conversationTools;
@@ -291,10 +285,7 @@ const longestAttachment = 60_000;
 /** The editor adds these to every question. They are about the tools of its own agent. */
 const ofTheEditor = /^vscode\.customizations\b/;
 
-/**
- * Appends the attachments of a question (files, selections, tools) as text, and names unreadable ones.
- * @param words the prompt without a command
- */
+/** @param words the prompt without a command */
 async function questionOf(
   words: string,
   { references, toolReferences }: vscode.ChatRequest,

@@ -1,10 +1,4 @@
-/**
- * Asks a person in the chat before a call that needs a question (S4). The stable API has no such question, so the answer shows
- * buttons, and the call waits for a click.
- *
- * Invariants: no call without an answer. The end of the turn counts as a no. The host's permission keeps answers for a
- * conversation, so a changed setting counts for the chat too.
- */
+/** Asks in the chat before a call (S4). The stable API has no such question, so it shows buttons. The end of a turn is a no. */
 import * as vscode from 'vscode';
 import { bothEnds, code, fenced, inert, formatted, type Inert } from '../../core/base/inert.js';
 import { fitsQuestion } from '../consent/callQuestionText.js';
@@ -39,7 +33,6 @@ export class ChatQuestions implements Disposable {
     );
   }
 
-  /** Resolves at once if the call needs no question. */
   async ask(...question: Parameters<ChatQuestions['askNow']>): Promise<Permit> {
     const [permission, , conversation, tool] = question;
     if (!permission.isAskedInChat(conversation, tool)) return { kind: 'allowed' };

@@ -1,7 +1,4 @@
-/**
- * Registers `@minds`: its commands, pages of calls, questions and follow-ups, the team and its completion, and the problems of team
- * and models. The code that answers is loaded with the first question (P1).
- */
+/** Registers all of `@minds` and its team. The first question loads the code that answers (P1). */
 import * as vscode from 'vscode';
 import type { Clock } from '../../core/base/clock.js';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';

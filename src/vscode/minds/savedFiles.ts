@@ -1,9 +1,4 @@
-/**
- * Shows result files of calls (V2) in the chat: as links, images as pictures, and all of them on `/files`.
- *
- * The editor joins adjacent Markdown and then loses the base of its files, which may be on another machine. Then an image stays
- * empty. So each image is a part that the editor cannot join, and a link is an anchor.
- */
+/** Shows result files in the chat (V2): links, and images as parts that the editor cannot join with other Markdown. */
 import * as vscode from 'vscode';
 import { basename, dirname } from 'node:path';
 import { asMarkdown, inert, linkTarget, formatted } from '../../core/base/inert.js';

@@ -1,7 +1,4 @@
-/**
- * Follows and reads `.minds/team.yaml` of each workspace folder (D2). An invalid file keeps its last valid team. In an untrusted
- * workspace, nothing is read. The reader is loaded with the first file (P1).
- */
+/** Follows `.minds/team.yaml` of each folder (D2). An invalid file keeps its last team. The first file loads the reader (P1). */
 import * as vscode from 'vscode';
 import { join } from 'node:path';
 import type { Clock } from '../../core/base/clock.js';
@@ -16,7 +13,6 @@ import { followFile, localFolders } from '../engine/configFiles.js';
 export interface TeamView {
   /** The last valid teams in the order of the folders. An id occurs once in all of them. */
   readonly teams: readonly Team[];
-  /** The members of all folders. An id occurs once. */
   readonly members: readonly Member[];
   /** The member who answers without a choice. */
   readonly spokesperson: Member | undefined;
@@ -52,13 +48,12 @@ export class TeamFiles implements Disposable {
     this.follow();
   }
 
-  /** Resolves when each file has been read once, or when the signal aborts. Never rejects. */
+  /** Never rejects. */
   async whenRead(signal: AbortSignal): Promise<void> {
     this.start();
     if (!this.isRead()) await nextEvent(this.onDidChange, () => this.isRead(), signal).catch(() => undefined);
   }
 
-  /** Returns the problems of the files and of grants for unknown toolsets. */
   problems(configured: readonly ConfiguredToolset[], passing: ReadonlySet<string>): readonly Problem[] {
     const teams = this.opened();
     const own = teams.flatMap(({ problems }) => problems);

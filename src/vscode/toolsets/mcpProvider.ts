@@ -39,10 +39,7 @@ interface ProviderDeps {
 /** Changes within this time, in milliseconds, become one announcement. */
 const together = 10;
 
-/**
- * The longest wait of the first answer for the gateway, in milliseconds. The gateway usually listens within a second. Without
- * it, the answer would make agent-host sessions forget their tools (G3b).
- */
+/** In milliseconds. Without the gateway, the first answer would make agent-host sessions forget their tools (G3b). */
 const firstAnswerLimit = 30_000;
 
 /** How long a definition is withheld, in milliseconds. The editor looks 500 ms after a change. */
@@ -58,7 +55,6 @@ export class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscod
   private readonly presenter: Presenter;
   private followed: { readonly gateway: Gateway; readonly listener: Disposable } | undefined;
   private saidFailure = false;
-  /** URL and headers of the editor's definitions. */
   private address: string | undefined;
   /** The labels in file order, and then the leaving ones. */
   private announced: readonly string[] = [];
@@ -112,7 +108,7 @@ export class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscod
     this.store.dispose();
   }
 
-  /** Registers the provider. In an editor that cannot take definitions, everything else still works (S2). */
+  /** In an editor that cannot take definitions, everything else still works (S2). */
   private register(): void {
     try {
       this.store.add(vscode.lm.registerMcpServerDefinitionProvider(providerId, this));
@@ -129,7 +125,6 @@ export class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscod
     this.take();
   }
 
-  /** Follows the present gateway: the first one, or the next one after a renewed token. */
   private take(): void {
     const { slot, log } = this.deps;
     const { gateway, followed } = this;
@@ -236,7 +231,6 @@ export class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscod
 /** The files in a workspace folder. An extension cannot read the person's own `mcp.json`. */
 const rivalFiles = ['.vscode/mcp.json', '.mcp.json'];
 
-/** Finds servers that the workspace configures for the editor itself under the name of a toolset (G3a). */
 async function rivalsOf(label: string): Promise<Rival[]> {
   const { configuredServers } = await import('./mcpJson.js');
   const paths = localFolders().flatMap(({ uri }) => rivalFiles.map((file) => join(uri.fsPath, file)));

@@ -1,7 +1,4 @@
-/**
- * Compares the editor's language-model tools with a toolset, and explains tools that are absent or have another id (G3a: never a
- * silent loss). Pure.
- */
+/** Compares the editor's tools with a toolset, and explains the difference (G3a: never a silent loss). Pure. */
 import { assertNever } from '../../core/base/assertNever.js';
 import type { Place, Problem } from '../../core/base/problem.js';
 import { shortList } from '../../core/base/text.js';
@@ -35,7 +32,6 @@ export function presenceOf(toolset: Toolset, names: ReadonlySet<string>): Presen
 
 export interface Rival {
   readonly label: string;
-  /** The file that configures it, as a person sees it. */
   readonly file: string;
   readonly place: Place;
   /** True for an entry of ours, which leads to the toolset. */
@@ -50,7 +46,6 @@ export interface Absence {
   readonly rivals: readonly Rival[];
 }
 
-/** Returns how many tools the editor shows; undefined if it shows all. */
 function shownOf(toolset: Toolset, presence: Absence['presence']): number | undefined {
   switch (presence.kind) {
     case 'hidden':

@@ -36,10 +36,7 @@ interface PresenterDeps {
   readonly onChange: () => void;
 }
 
-/**
- * The milliseconds between looks. The editor takes a new definition 500 ms after its announcement, without an event. A start of
- * a server that it does not know yet costs next to nothing.
- */
+/** The milliseconds between looks. The editor takes a new definition 500 ms after its announcement, without an event. */
 const pace = [80, 80, 80, 80, 80, 80, 80, 100, 100, 200, 300, 500, 800, 1200, 2000, 3000, 5000] as const;
 const slowPace = 3_000;
 const mostStarts = 20;
@@ -57,7 +54,6 @@ export class Presenter implements Disposable {
 
   constructor(private readonly deps: PresenterDeps) {}
 
-  /** Notes the toolsets that the editor has been offered. */
   expect(toolsets: readonly Toolset[]): void {
     const wanted = new Set(toolsets.map(({ id }) => id));
     let fewerProblems = false;
@@ -75,20 +71,15 @@ export class Presenter implements Disposable {
     if (fewerProblems) this.deps.onChange();
   }
 
-  /** Gives absent toolsets a new chance after something in the editor has changed. */
   tryAgain(): void {
     for (const watch of this.watches.values()) watch.tryAgain();
   }
 
-  /** Starts every toolset again, because all of them have another address. */
   beginAgain(): void {
     for (const watch of this.watches.values()) watch.beginAgain();
   }
 
-  /**
-   * Notes that the editor has taken the definitions of these toolsets. It may ask for them after all starts are spent, so a
-   * definition that it takes for the first time gets another chance.
-   */
+  /** The editor may take a definition after all starts are spent, so its first taking gives another chance. */
   noteTaken(ids: readonly string[]): void {
     for (const id of ids) this.watches.get(id)?.noteTaken();
   }
@@ -98,7 +89,6 @@ export class Presenter implements Disposable {
     this.watches.get(id)?.hurry();
   }
 
-  /** Returns the present absences at the present places of their servers. */
   problems(): Problem[] {
     return [...this.watches.values()].flatMap(({ toolset, absence }) => {
       const place = this.deps.stage.placeOf(toolset.id);

@@ -1,8 +1,4 @@
-/**
- * Shows the app of a result in a tab beside it (G8). The tab is a webview without resources, and the app is a frame in it, which
- * `framePage` isolates. `AppBridge` answers the app on the instance of the result. Invariant: after the end, nothing of the app
- * runs.
- */
+/** Shows the app of a result in a tab beside it (G8g). The app is a frame that `framePage` isolates. */
 import { randomUUID } from 'node:crypto';
 import * as vscode from 'vscode';
 import { readAppPage, type AppPage } from '../../core/apps/appResource.js';

@@ -24,7 +24,6 @@ export class Panels implements Disposable {
     else this.add({ server: id, published });
   }
 
-  /** Restores a panel after a reload of the window. */
   async revive(panel: vscode.WebviewPanel, kept: KeptTrial | undefined): Promise<void> {
     await this.documents.closeLost();
     if (!kept || this.open.has(keyOf(kept.server, kept.published))) panel.dispose();

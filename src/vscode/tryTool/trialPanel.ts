@@ -1,7 +1,4 @@
-/**
- * The panel of *Try Tool* for one tool: its page, its calls and its conversation. Invariants: one call at a time; the call and the
- * lease end with the panel.
- */
+/** The panel of *Try Tool* for one tool. It makes one call at a time. The call and the lease end with the panel. */
 import * as vscode from 'vscode';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { randomBytes } from 'node:crypto';
@@ -116,7 +113,6 @@ export class TrialPanel implements Disposable {
     }
   }
 
-  /** Sends the tool to the page if it has changed. */
   private follow(): void {
     const found = this.find();
     if (!found) return;

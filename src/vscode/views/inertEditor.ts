@@ -1,7 +1,4 @@
-/**
- * The only way to editor functions that show a text (S1a). They take `Inert` or `Markdown`, so no text of a server or a file can
- * act as a link. `test/unit/inert.test.ts` refuses the editor's own functions elsewhere.
- */
+/** The only way to editor functions that show a text (S1a). `test/unit/inert.test.ts` refuses the editor's own elsewhere. */
 import * as vscode from 'vscode';
 import { inert, type Inert, type Markdown } from '../../core/base/inert.js';
 import { messageOf } from '../../core/base/text.js';

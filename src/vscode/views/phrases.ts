@@ -89,13 +89,11 @@ export function durationPhrase(ms: number): string {
   return `${Math.floor(minutes / 60)} h${rest > 0 ? ` ${rest} min` : ''}`;
 }
 
-/** Says how long ago an earlier window listed the tools. */
 export function rememberedPhrase(at: number, now: number): string {
   const days = Math.floor((now - at) / 86_400_000);
   return `remembered, ${days > 0 ? `${days} d` : durationPhrase(now - at)} old`;
 }
 
-/** True if a person should look at the server. */
 function isBroken(server: ServerStatus): boolean {
   if (['failed', 'invalid', 'signInNeeded'].includes(server.state.kind)) return true;
   return server.previous !== undefined && server.approval.kind !== 'pending';
@@ -203,7 +201,6 @@ function ruleLine({ name, fixed, default: byDefault, allow }: ArgumentRule): Mar
   return formatted`${code(name)} ${markdownList(parts, ', ')}`;
 }
 
-/** Returns the number of all tools, with their tokens. */
 function totalPhrase({ servers }: StatusSnapshot): string {
   const tools = servers.flatMap((server) => server.tools);
   return `${toolCount(tools.length, tools.length)}, ${tokenPhrase(estimatedTokensOf(tools))} in each request`;

@@ -4,7 +4,6 @@ import { window } from './inertEditor.js';
 import { fileLabel } from './fileLabels.js';
 import { stateWord } from './serverStates.js';
 
-/** Asks a person for one of several servers. Resolves to its id. */
 export async function pickServer(servers: readonly ServerStatus[]): Promise<string | undefined> {
   const items = servers.map(({ id, state, source }) => ({
     label: inert`${id}`,

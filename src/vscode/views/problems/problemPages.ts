@@ -1,7 +1,4 @@
-/**
- * Provides the pages of `docs` as documents, and a page for each problem code (E1). Diagnostics link to these pages, not to
- * commands, because only the Problems view runs commands. By an association in `package.json`, they open as previews.
- */
+/** Provides `docs` and a page for each problem code (E1). Only the Problems view runs commands, so diagnostics link to pages. */
 import * as vscode from 'vscode';
 import { DisposableStore, type Disposable } from '../../../core/base/disposables.js';
 import { inert } from '../../../core/base/inert.js';

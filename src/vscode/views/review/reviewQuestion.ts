@@ -1,17 +1,11 @@
-/**
- * Asks about documents that a person reads first. The editor hides a message after 10 s, which is too short for reading. So
- * buttons in the title of the documents answer too, as long as the documents are open (S1, S3, S4, C6).
- *
- * Invariant: a button agrees to its document, and only while the question is open. The commands of the buttons need the address
- * of the document, which other extensions cannot guess.
- */
+/** Asks about documents. A message hides after 10 s, too short for reading, so buttons in the title answer too. */
 import * as vscode from 'vscode';
 import { DisposableStore, type Disposable } from '../../../core/base/disposables.js';
 import { inert, type Inert } from '../../../core/base/inert.js';
 import { window, type InertItem } from '../inertEditor.js';
 import type { ReadOnlyDocuments } from './readOnlyDocuments.js';
 
-/** The open questions by the addresses of their documents. */
+/** The open questions by the addresses of their documents, which other extensions cannot guess. */
 const open = new Map<string, (command: string) => void>();
 
 interface Review {
@@ -29,7 +23,7 @@ interface ReviewQuestion<One> extends Review {
   readonly pick: { readonly placeHolder: Inert; readonly title?: Inert };
 }
 
-/** Shows a review and asks about it. Resolves to the agreed parts; undefined without an answer. */
+/** Resolves to the agreed parts; undefined without an answer. */
 export async function agreedInReview<One>(
   all: readonly One[],
   { documents, what, yes, question, item, pick, ...review }: ReviewQuestion<One>,
@@ -47,10 +41,7 @@ export async function agreedInReview<One>(
   return answer === agree ? all : chosen?.map(({ one }) => one);
 }
 
-/**
- * Shows a review beside the active editor, or the difference to the earlier text. Resolves to the document with the buttons.
- * @param agreed the word for the state after the agreement
- */
+/** @param agreed the word for the state after the agreement */
 async function showReview(
   documents: ReadOnlyDocuments,
   { now, before }: Review,

@@ -1,7 +1,4 @@
-/**
- * Makes the rows of the sidebar from the status snapshot as plain values with stable ids: each server with its state, icon,
- * tooltip, actions and rows below it. Pure; knows neither `vscode` nor how rows are drawn.
- */
+/** Makes the rows of the sidebar from the status snapshot as plain values with stable ids. Pure. */
 import { commandLine, launchLines } from '../../../core/approval/approvalTexts.js';
 import { code, formatted, markdownList, noMarkdown, unmarked, type Markdown } from '../../../core/base/inert.js';
 import { needsAttention, type Problem } from '../../../core/base/problem.js';
@@ -196,7 +193,6 @@ function leaseLine({ instances }: ServerStatus): Markdown {
     : formatted`${leases} conversations hold an instance each`;
 }
 
-/** Makes the row of a waiting launch. A person sees the command without a click. */
 function launchNodes(parent: string, { id: server, approval, place }: ServerStatus): TreeNode[] {
   if (approval.kind !== 'pending') return [];
   return [
@@ -213,7 +209,6 @@ function launchNodes(parent: string, { id: server, approval, place }: ServerStat
   ];
 }
 
-/** Makes the rows of a server's errors and warnings, which come before its tools. */
 function problemNodes(parent: string, server: ServerStatus, problems: readonly Problem[]): TreeNode[] {
   const unique = uniqueIds();
   return problems

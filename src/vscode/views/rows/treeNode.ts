@@ -50,9 +50,7 @@ export interface TreeOptions {
   /** True if the person wants to see only servers with an error or a warning. */
   readonly onlyWithProblems?: boolean;
   readonly now: number;
-  /** Returns a file as a person sees it, such as relative to its workspace folder. */
   readonly fileLabel: (file: string) => string;
-  /** Returns a short name of the file's workspace folder. */
   readonly folderLabel: (file: string) => string;
   readonly titleOf: (conversation: string) => ConversationTitle | undefined;
 }
@@ -117,10 +115,7 @@ export function uniqueIds(): (id: string) => string {
   };
 }
 
-/**
- * Returns the topmost changed rows (E3). Redrawing a row redraws everything below it. Returns undefined if rows were added,
- * removed or moved. Then their parent needs a redraw.
- */
+/** Returns the topmost changed rows (E3), or undefined if rows were added, removed or moved. */
 export function changedRows(before: readonly TreeNode[], after: readonly TreeNode[]): readonly TreeNode[] | undefined {
   if (before.length !== after.length || after.some(({ id }, index) => id !== before[index]?.id)) return undefined;
   return after.flatMap((node, index) => {

@@ -1,7 +1,4 @@
-/**
- * Draws the rows of `treeModel` in the sidebar (E3). It redraws only changed rows, so the view does not flicker and
- * keeps its selection and folding.
- */
+/** Draws the sidebar (E3). It redraws only changed rows, so the view keeps its selection and folding. */
 import * as vscode from 'vscode';
 import { DisposableStore, toDisposable, type Disposable } from '../../../core/base/disposables.js';
 import type { Clock } from '../../../core/base/clock.js';
