@@ -13,7 +13,7 @@ import { isVisibleText } from './readable.js';
 import { fits, mostTextFiles, withShortStructure, withShortTexts, type TextLimit } from './textLimit.js';
 
 /** Counts bytes of UTF-8 in one result. */
-export const usualMaxResultBytes = 1 << 20;
+const usualMaxResultBytes = 1 << 20;
 
 interface DeliveryDeps {
   readonly artifacts: ArtifactStore;

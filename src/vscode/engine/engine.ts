@@ -2,8 +2,7 @@
 import { messageOf } from '../../core/base/text.js';
 import { CallFile, callFileOf } from '../../core/files/callFile.js';
 import { Emitter, type Event } from '../../core/base/events.js';
-import type { Log } from '../../core/base/log.js';
-import type { StableAddress } from '../../core/gateway/http/gateway.js';
+import type { GatewayDeps, StableAddress } from '../../core/gateway/http/gateway.js';
 import { createConversationTools, type ConversationTools } from '../../core/host/conversationTools.js';
 import { configFileOf } from '../../core/files/configFile.js';
 import { tokenFileOf } from '../../core/files/tokenFile.js';
@@ -14,8 +13,8 @@ import { assemble } from '../../core/host/assemble.js';
 import type { Consent, Host, HostSettings, KeptOffers, Stores, Surroundings } from '../../core/host/hostContract.js';
 import type { OtherOutcome, ToolsetRequest } from '../../core/protocol/request.js';
 import type { ExpectedClient, Fields } from '../../core/protocol/client.js';
-import { nowhere, type ArtifactStore } from '../../core/results/artifacts.js';
-import { createDelivery, usualMaxResultBytes } from '../../core/results/delivery.js';
+import { nowhere } from '../../core/results/artifacts.js';
+import { createDelivery } from '../../core/results/delivery.js';
 import { createDiskArtifacts } from '../../core/results/diskArtifacts.js';
 
 export interface EngineDeps extends Surroundings, HostSettings, Consent, Stores {
@@ -28,8 +27,8 @@ export interface EngineDeps extends Surroundings, HostSettings, Consent, Stores 
   readonly address: EditorAddress;
   /** Agents outside the editor. By default they are not served. */
   readonly others?: AgentsOptions;
-  /** Files for long results. By default results are never written to a disk. */
-  readonly results?: {
+  /** Files for long results. */
+  readonly results: {
     /** The folder for files, existing or not; undefined without a workspace. */
     readonly folder: string | undefined;
     readonly quota: () => number;
@@ -43,8 +42,8 @@ export interface AgentsOptions {
   readonly home: string;
   /** Returns the reason against writing the config file now. */
   readonly blocked: (file: string) => string | undefined;
-  /** True if the facts of calls are recorded. By default they are not. */
-  readonly recordsCalls?: () => boolean;
+  /** True if the facts of calls are recorded. */
+  readonly recordsCalls: () => boolean;
 }
 
 export interface Engine {
@@ -72,9 +71,17 @@ export function createEngine(deps: EngineDeps): Engine {
     ...(editor && { expectedClient: editor.expected }),
   });
   const { host, backend, redactor, log: hostLog } = core;
-  const artifacts = artifactsOf(deps, hostLog);
-  const maxResultBytes = results?.maxResultBytes ?? ((): number => usualMaxResultBytes);
+  const { folder: artifactsFolder, quota, maxResultBytes } = results;
+  const artifacts =
+    artifactsFolder === undefined
+      ? nowhere('no folder is open in this window')
+      : createDiskArtifacts({ folder: artifactsFolder, quota, clock, log: hostLog });
   const delivery = createDelivery({ artifacts, maxResultBytes });
+  const shared = { clock, log: hostLog, keepSecret: (values: readonly string[]) => redactor.register(values) };
+  const gatewayWith = async (own: Pick<GatewayDeps, 'stable' | 'rest' | 'editorName' | 'onClient'>) => {
+    const { createGateway } = await import('../../core/gateway/http/gateway.js');
+    return createGateway({ backend, clock, version, log: hostLog, delivery, ...own });
+  };
   const endpoint = others && agentEndpoint(others);
 
   function agentEndpoint({ folder, home, blocked }: AgentsOptions): AgentEndpoint {
@@ -82,26 +89,22 @@ export function createEngine(deps: EngineDeps): Engine {
       folder === undefined ? undefined : configFileOf(folder, blocked),
     );
     return new AgentEndpoint({
+      ...shared,
       tokenFile: tokenFileOf(folder ?? home, home),
       version,
-      clock,
-      log: hostLog,
-      keepSecret: (values) => redactor.register(values),
-      createGateway: async (stable) => {
-        const { createGateway } = await import('../../core/gateway/http/gateway.js');
-        return createGateway({ backend, clock, version, log: hostLog, delivery, stable, rest });
-      },
+      createGateway: (stable) => gatewayWith({ stable, rest }),
     });
   }
 
-  const record = others?.recordsCalls && others.folder !== undefined ? recordOf(others.folder, others.home) : undefined;
+  const record = others && recordOf(others);
 
-  function recordOf(folder: string, home: string): CallFile {
+  function recordOf({ folder, home, recordsCalls }: AgentsOptions): CallFile | undefined {
+    if (folder === undefined) return undefined;
     const file = new CallFile(callFileOf(folder, home), clock, (error) =>
       hostLog.write('warn', `The record of calls could not be written: ${messageOf(error)}`),
     );
     host.onDidCall((fact) => {
-      if (others?.recordsCalls?.()) file.note(JSON.stringify(fact));
+      if (recordsCalls()) file.note(JSON.stringify(fact));
     });
     return file;
   }
@@ -109,18 +112,10 @@ export function createEngine(deps: EngineDeps): Engine {
   let servesAgentHost = false;
   const agentHostBegan = new Emitter<void>();
   const editorEndpoint = new EditorEndpoint({
+    ...shared,
     address,
-    clock,
-    log: hostLog,
-    keepSecret: (values) => redactor.register(values),
-    createGateway: async (stable: StableAddress) => {
-      const { createGateway } = await import('../../core/gateway/http/gateway.js');
-      return createGateway({
-        backend,
-        clock,
-        version,
-        log: hostLog,
-        delivery,
+    createGateway: (stable: StableAddress) =>
+      gatewayWith({
         stable: { ...stable, audience: 'editor' },
         ...(address.editor !== undefined && { editorName: address.editor }),
         onClient: (kind, capabilities) => {
@@ -129,8 +124,7 @@ export function createEngine(deps: EngineDeps): Engine {
           servesAgentHost = true;
           agentHostBegan.fire();
         },
-      });
-    },
+      }),
   });
   editorEndpoint.onDidChange((state) => {
     if (state.kind === 'listening') log.write('info', `The gateway listens on 127.0.0.1:${state.port}`);
@@ -152,9 +146,4 @@ export function createEngine(deps: EngineDeps): Engine {
       await Promise.all([artifacts.settled(), deps.kept?.settled(), record?.flush()]);
     },
   };
-}
-
-function artifactsOf({ results, clock }: EngineDeps, log: Log): ArtifactStore {
-  if (results?.folder === undefined) return nowhere('no folder is open in this window');
-  return createDiskArtifacts({ folder: results.folder, quota: results.quota, clock, log });
 }
