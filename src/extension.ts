@@ -9,6 +9,7 @@ import { offerTextsIn } from './core/approval/offerTexts.js';
 import { inert } from './core/base/inert.js';
 import { delay, systemClock } from './core/base/clock.js';
 import type { Log } from './core/base/log.js';
+import { callFileOf } from './core/files/callFile.js';
 import { asText } from './core/base/text.js';
 import { RememberedConversations } from './core/remembered/conversations.js';
 import type { OfferFiles } from './core/remembered/offerFiles.js';
@@ -48,6 +49,7 @@ import {
   offersAdmin,
   onDidChangeServerLists,
   onDidChangeSetting,
+  recordsCalls,
   serverLists,
   toolPermissions,
   trace,
@@ -58,6 +60,8 @@ import { registerSignIn } from './vscode/consent/signIn.js';
 import { window } from './vscode/views/inertEditor.js';
 import { showStatusBar } from './vscode/views/statusBar.js';
 import { showTree } from './vscode/views/rows/treeView.js';
+import { CallPages } from './vscode/views/calls/callPages.js';
+import { showCalls } from './vscode/views/calls/callsView.js';
 import { registerTryTool } from './vscode/tryTool/register.js';
 
 /** In milliseconds. The editor waits about 5 s for the end of an extension. */
@@ -96,6 +100,7 @@ export function activate(context: vscode.ExtensionContext): void {
     logs.host.write('error', `The secrets that were entered could not be read: ${asText(error)}`),
   );
   const titles = new ConversationTitles(storage, () => clock.now());
+  const pages = new CallPages();
   const slot: EngineSlot = new EngineSlot({
     log: logs.host,
     isTrusted: () => vscode.workspace.isTrusted,
@@ -139,6 +144,7 @@ export function activate(context: vscode.ExtensionContext): void {
           secrets: context.secrets,
         },
         others: agentsOptions(),
+        recordsCalls,
       });
     },
     onFailure: (error) => void window.showErrorMessage(inert`MCP Toolsets could not start: ${asText(error)}`),
@@ -160,6 +166,16 @@ export function activate(context: vscode.ExtensionContext): void {
       titles,
       tick: async (rows) => (await import('./vscode/authoring/serverChanges.js')).writeTicks(slot, rows),
     }),
+    pages,
+    showCalls({
+      slot,
+      clock,
+      titles,
+      pages,
+      file: recordFile(),
+      isRecorded: recordsCalls,
+      onDidChangeRecorded: (listener) => onDidChangeSetting('calls', listener),
+    }),
     showStatusBar(slot),
     showDiagnostics(slot),
     registerCommands(slot, logs, secrets, context.extension.packageJSON as Manifest),
@@ -171,7 +187,7 @@ export function activate(context: vscode.ExtensionContext): void {
     registerSignIn(slot, logs),
     registerProblemPages(context.extensionUri),
     registerAuthoring(slot, secrets, () => childEnvironment(process.env)),
-    registerMinds({ slot, clock, log: logs.host, storage, titles }),
+    registerMinds({ slot, clock, log: logs.host, storage, titles, pages }),
     serveOtherAgents(slot, ledger, context, logs.host),
     new ToolsetProvider({ slot, clock, log: logs.host, extensionId: context.extension.id }),
     slot.onDidChange(({ snapshot }) => logs.keep(snapshot.servers.map(({ id }) => id))),
@@ -186,6 +202,11 @@ export function activate(context: vscode.ExtensionContext): void {
   );
   // Later, because watching files is the most expensive part of the start, and nothing waits for it.
   setImmediate(() => slot.start());
+}
+
+function recordFile(): string | undefined {
+  const { folder, home } = agentsOptions();
+  return folder === undefined ? undefined : callFileOf(folder, home);
 }
 
 function rememberedConversations(storage: vscode.Memento): RememberedConversations {

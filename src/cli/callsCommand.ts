@@ -2,14 +2,13 @@
 import { link } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
-import { fits, parseFact, type CallFact, type CallFilter } from '../core/calls/fact.js';
+import { isCall, parseFact, type CallFact, type Fact } from '../core/calls/fact.js';
+import { fits, millisecondsOf, type FactFilter } from '../core/calls/filter.js';
 import { systemClock } from '../core/base/clock.js';
 import { untilAborted } from '../core/base/events.js';
 import { oneLine } from '../core/base/inert.js';
 import { makePrivateFile } from '../core/base/privateFile.js';
-import { callFileOf, callLines } from '../core/files/callFile.js';
-import { watchFolderOf } from '../core/files/folderWatch.js';
-import { watchFile } from '../core/files/watchedFile.js';
+import { callFileOf, callLines, followCalls } from '../core/files/callFile.js';
 import { conversationLabel } from '../core/protocol/conversationLabel.js';
 import { Interruption } from './interruption.js';
 import { complain, misuse, passLine, print, reasonOf } from './output.js';
@@ -39,7 +38,7 @@ export async function calls(run: Run, words: readonly string[], request: CallsRe
   if (!(last > 0)) return misuse(`"${request.last}" is no number of calls.`);
   const file = callFileOf(run.folder, homedir());
   const since = age === undefined ? undefined : systemClock.now() - age;
-  const filter: CallFilter = { ...request, since };
+  const filter: FactFilter = { ...request, since };
   try {
     const lines = await callLines(file);
     const found = factsIn(lines, filter).slice(-Math.min(last, lines.length));
@@ -53,11 +52,11 @@ export async function calls(run: Run, words: readonly string[], request: CallsRe
   }
 }
 
-function factsIn(lines: readonly string[], filter: CallFilter): CallFact[] {
+function factsIn(lines: readonly string[], filter: FactFilter): Fact[] {
   return lines.flatMap((line) => parseFact(line) ?? []).filter((fact) => fits(filter, fact));
 }
 
-async function exported(file: string, facts: readonly CallFact[]): Promise<number> {
+async function exported(file: string, facts: readonly Fact[]): Promise<number> {
   try {
     await makePrivateFile(file, facts.map((fact) => `${JSON.stringify(fact)}\n`).join(''), link);
   } catch (error) {
@@ -66,15 +65,11 @@ async function exported(file: string, facts: readonly CallFact[]): Promise<numbe
   return print(`${facts.length} ${facts.length === 1 ? 'call' : 'calls'} in ${file}`);
 }
 
-/** Shows each new call until the person ends the command. */
-async function follow(run: Run, file: string, filter: CallFilter, shown: string | undefined): Promise<void> {
+/** Shows each new fact until the person ends the command. @param shown the last line that was shown */
+async function follow(run: Run, file: string, filter: FactFilter, shown: string | undefined): Promise<void> {
   let before = shown;
   const interruption = new Interruption();
-  const watched = watchFile(file, { clock: systemClock, pollMs: 500, debounceMs: 50 });
-  const nudge = watchFolderOf(file, () => watched.nudge());
-  watched.onDidChange((content) => {
-    if (content.kind !== 'text') return;
-    const lines = content.text.split('\n').filter((line) => line !== '');
+  const following = followCalls(file, systemClock, (lines) => {
     const fresh = before === undefined ? lines : lines.slice(lines.lastIndexOf(before) + 1);
     before = lines.at(-1) ?? before;
     show(run, factsIn(fresh, filter));
@@ -83,12 +78,11 @@ async function follow(run: Run, file: string, filter: CallFilter, shown: string 
   const alive = setInterval(() => {}, 60_000);
   await untilAborted(interruption.signal);
   clearInterval(alive);
-  nudge.dispose();
-  watched.dispose();
+  following.dispose();
   interruption.dispose();
 }
 
-function show({ json }: Run, facts: readonly CallFact[]): void {
+function show({ json }: Run, facts: readonly Fact[]): void {
   for (const fact of facts) {
     if (json) passLine(JSON.stringify(fact));
     else print(lineOf(fact));
@@ -97,24 +91,21 @@ function show({ json }: Run, facts: readonly CallFact[]): void {
 
 const moment = new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', timeStyle: 'medium' });
 
-function lineOf({ at, agent, conversation, toolset, tool, took, outcome, reason }: CallFact): string {
-  const who = agent === '' ? 'a program without a name' : oneLine(agent);
-  const what = oneLine(`${tool} of ${toolset}`);
-  const parts = [
-    moment.format(at),
-    outcome.padEnd(9),
-    `${took} ms`.padStart(9),
-    what,
-    who,
-    oneLine(conversationLabel(conversation)),
-  ];
-  return [...parts, ...(reason === undefined ? [] : [oneLine(reason)])].join('  ');
+function callWords({ agent, conversation, toolset, tool, took, method }: CallFact): string[] {
+  const who = agent === '' ? 'a program without a name' : agent;
+  const what = method === undefined ? tool : `${method} ${tool}`;
+  return [`${took} ms`, `${what} of ${toolset}`, who, conversationOf(conversation)];
 }
 
-const units: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+function conversationOf(conversation: string | undefined): string {
+  return conversation === undefined ? '' : conversationLabel(conversation);
+}
 
-function millisecondsOf(age: string): number | undefined {
-  const [, count, unit = ''] = /^(\d{1,9})([smhd])$/.exec(age) ?? [];
-  const ms = units[unit];
-  return count === undefined || ms === undefined ? undefined : Number(count) * ms;
+function lineOf(fact: Fact): string {
+  const { at, toolset, reason } = fact;
+  const words = isCall(fact) ? callWords(fact) : ['', fact.instance ?? toolset, conversationOf(fact.conversation)];
+  const [took = '', ...rest] = words;
+  const outcome = isCall(fact) ? fact.outcome : fact.event;
+  const texts = [...rest, reason ?? ''].map(oneLine).filter((text) => text !== '');
+  return [moment.format(at), outcome.padEnd(9), took.padStart(9), ...texts].join('  ');
 }

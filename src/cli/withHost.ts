@@ -138,7 +138,7 @@ export async function withHost(
   const record = new CallFile(callFileOf(folder, homedir()), systemClock, (error) =>
     complain(`The record of calls could not be written: ${reasonOf(error)}.`),
   );
-  host.onDidCall((fact) => record.note(JSON.stringify(fact)));
+  core.recorder.onDidRecord((fact) => record.note(JSON.stringify(fact)));
   const waiting = new NewLines(complain);
   host.onDidChange((snapshot) => waiting.say(approvals.waitingLines(snapshot)));
   const closings: (() => Promise<void>)[] = [];

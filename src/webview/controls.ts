@@ -123,7 +123,7 @@ function line(name: string, need: Need, field: Field, kind: 'text' | 'json' | 'n
     focus: () => input.focus(),
     draft: () => input.value,
     restore: (draft) => {
-      if (typeof draft === 'string') input.value = draft;
+      if (typeof draft === 'string' || typeof draft === 'number') input.value = String(draft);
     },
     read: () => {
       around.quiet();
@@ -243,7 +243,7 @@ function choice(
     focus: () => select.focus(),
     draft: () => chosenOption()?.label ?? '',
     restore: (draft) => {
-      const index = options.findIndex(({ label }) => label === draft);
+      const index = options.findIndex(({ label, value: own }) => label === draft || own === draft);
       if (index >= 0 || draft === '') select.value = index < 0 ? '' : String(index);
     },
     read: () => {

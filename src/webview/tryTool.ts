@@ -85,6 +85,9 @@ function receive(message: ToPage): void {
     case 'document':
       keep(message.text);
       return;
+    case 'fill':
+      fill(message.arguments);
+      return;
     case 'started':
       setRunning(true);
       status.textContent = 'Running…';
@@ -197,6 +200,30 @@ function openDocument(): void {
     kind: 'openDocument',
     arguments: read?.kind === 'value' ? (read.value as Readonly<Record<string, Json>>) : {},
   });
+}
+
+/** If the form cannot hold the arguments, they become the document. */
+function fill(given: Readonly<Record<string, Json>>): void {
+  if (!entered || !shown) return;
+  entered = form(formOf(shown.inputSchema));
+  entered.restore(given);
+  fields.replaceChildren(entered.root);
+  const read = entered.read();
+  const held: Json = read.kind === 'value' ? read.value : {};
+  const fits = read.kind !== 'wrong' && isSame(held, given);
+  useDocument(!fits);
+  if (!fits) send({ kind: 'openDocument', arguments: given });
+  status.textContent = 'These are the arguments of an earlier call.';
+}
+
+function isSame(one: Json | undefined, other: Json | undefined): boolean {
+  if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return one === other;
+  const keys = Object.keys(one);
+  return (
+    keys.length === Object.keys(other).length &&
+    Array.isArray(one) === Array.isArray(other) &&
+    keys.every((key) => isSame((one as Record<string, Json>)[key], (other as Record<string, Json>)[key]))
+  );
 }
 
 function useDocument(use: boolean): void {

@@ -40,7 +40,9 @@ const allowed: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'core/base/privateFile.ts': {
     'mkdir rename unlink writeFile': 'It makes a new file beside and renames it, which follows no link at its end.',
   },
-  'core/files/callFile.ts': { appendFile: 'It adds to a private file in the home folder.' },
+  'core/files/callFile.ts': {
+    'appendFile rm': 'It extends and removes a private file in the home folder.',
+  },
   'cli/callsCommand.ts': { link: 'It puts a private file in its place.' },
   'core/files/fileLock.ts': {
     'link mkdir rename unlink writeFile':

@@ -54,6 +54,40 @@ export async function readTextFile(path: string, most: number, decode: Decode = 
   }
 }
 
+/** How far a growing file was read. */
+export interface ReadSoFar {
+  readonly inode: number;
+  readonly position: number;
+}
+
+/**
+ * Reads the whole lines that were added to a file since an earlier read. Rejects as `readTextFile` does.
+ *
+ * @param most at most so many bytes at the end of the file
+ * @returns `isWhole` is true if the lines are not behind those of the earlier read, because the file is another one
+ */
+export async function readAdded(
+  path: string,
+  most: number,
+  before: ReadSoFar | undefined,
+): Promise<{ readonly lines: string; readonly soFar: ReadSoFar; readonly isWhole: boolean }> {
+  const handle = await open(path, flags);
+  try {
+    const stats = await handle.stat();
+    refuse(path, stats, Infinity);
+    const { ino: inode, size } = stats;
+    const isSame = before?.inode === inode && before.position <= size;
+    const from = isSame ? before.position : Math.max(0, size - most);
+    const bytes = Buffer.allocUnsafe(Math.min(size - from, most));
+    const { bytesRead } = await handle.read(bytes, 0, bytes.length, from);
+    // Somebody may be writing the last line now.
+    const end = bytes.subarray(0, bytesRead).lastIndexOf(0x0a) + 1;
+    return { lines: bytes.toString('utf8', 0, end), soFar: { inode, position: from + end }, isWhole: !isSame };
+  } finally {
+    await handle.close();
+  }
+}
+
 /** Throws as `node:fs` does, and a `FileRefused`. */
 export function readTextFileSync(path: string, most: number, decode: Decode = utf8): string {
   const file = openSync(path, flags);

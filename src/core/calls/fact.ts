@@ -1,6 +1,6 @@
 /**
- * The facts of calls: who called which tool, when, and what came of it. What went in and out is no part of a fact. Everything is
- * pure.
+ * The facts about a folder: what agents asked of its servers and what came of it, and between them the starts, ends and edits of
+ * servers. What went in and out is no part of a fact (`contents`). Everything is pure.
  */
 import { isObject } from '../base/isObject.js';
 import { asText } from '../base/text.js';
@@ -9,28 +9,65 @@ const callOutcomes = ['ok', 'error', 'refused', 'cancelled', 'timed out', 'lost'
 
 export type CallOutcome = (typeof callOutcomes)[number];
 
-export interface CallFact {
+const serverEvents = ['started', 'start failed', 'died', 'released', 'ended', 'edited'] as const;
+
+export type ServerEvent = (typeof serverEvents)[number];
+
+interface CommonFact {
+  /** Unique among all programs of the folder. */
+  readonly id: string;
   /** The beginning, in milliseconds since the epoch. */
   readonly at: number;
+  readonly toolset: string;
+  /** The instance; for a call undefined if it reached none. */
+  readonly instance?: string;
+  /** Our own words, redacted. */
+  readonly reason?: string;
+}
+
+/** A call of a tool, or another request of a conversation. */
+export interface CallFact extends CommonFact {
   /** The name of the calling program; empty if it gave none. */
   readonly agent: string;
   readonly conversation: string;
-  readonly toolset: string;
-  /** The published name, and the server's own. */
+  /** The published name, and the server's own. For another request, the prompt or the resource. */
   readonly tool: string;
   readonly original: string;
+  /** The method of a request other than `tools/call`. */
+  readonly method?: string;
   /** In milliseconds. */
   readonly took: number;
   /** The approximate sizes of the arguments and the result, in characters. */
   readonly sentSize: number;
   readonly resultSize: number;
+  /** The estimated tokens of the result. */
+  readonly tokens: number;
   readonly outcome: CallOutcome;
-  /** Our own words about a call without an answer of its server. */
-  readonly reason?: string;
+}
+
+export interface ServerFact extends CommonFact {
+  readonly event: ServerEvent;
+  /** The conversation that leased the instance. */
+  readonly conversation?: string;
+}
+
+export type Fact = CallFact | ServerFact;
+
+export function isCall(fact: Fact): fact is CallFact {
+  return 'outcome' in fact;
+}
+
+export function hasFailed(fact: Fact): boolean {
+  return isCall(fact) ? fact.outcome !== 'ok' : fact.event === 'died' || fact.event === 'start failed';
+}
+
+/** Four characters are about a token. */
+export function tokensOf(size: number): number {
+  return Math.ceil(size / 4);
 }
 
 /** Returns undefined for a line that is no fact, for example of a later version. */
-export function parseFact(line: string): CallFact | undefined {
+export function parseFact(line: string): Fact | undefined {
   let read: unknown;
   try {
     read = JSON.parse(line);
@@ -38,61 +75,34 @@ export function parseFact(line: string): CallFact | undefined {
     return undefined;
   }
   if (!isObject(read)) return undefined;
-  const { at, took, sentSize, resultSize, reason } = read;
-  const outcome = callOutcomes.find((one) => one === read['outcome']);
-  if (outcome === undefined || ![at, took, sentSize, resultSize].every(Number.isFinite)) return undefined;
-  const text = (key: string): string => asText(read[key]);
-  return {
+  const value = read;
+  const text = (key: string): string => asText(value[key]);
+  const optional = <Key extends string>(key: Key): { [key in Key]?: string } =>
+    (typeof value[key] === 'string' ? { [key]: value[key] } : {}) as { [key in Key]?: string };
+  const { id, at, took, sentSize, resultSize, tokens } = read;
+  if (!Number.isFinite(at) || typeof id !== 'string') return undefined;
+  const common = {
+    id,
     at: Number(at),
+    toolset: text('toolset'),
+    ...optional('instance'),
+    ...optional('reason'),
+  };
+  const event = serverEvents.find((one) => one === value['event']);
+  if (event !== undefined) return { ...common, event, ...optional('conversation') };
+  const outcome = callOutcomes.find((one) => one === value['outcome']);
+  if (outcome === undefined || ![took, sentSize, resultSize, tokens].every(Number.isFinite)) return undefined;
+  return {
+    ...common,
     agent: text('agent'),
     conversation: text('conversation'),
-    toolset: text('toolset'),
     tool: text('tool'),
     original: text('original'),
+    ...optional('method'),
     took: Number(took),
     sentSize: Number(sentSize),
     resultSize: Number(resultSize),
+    tokens: Number(tokens),
     outcome,
-    ...(typeof reason === 'string' && { reason }),
   };
-}
-
-export interface CallFilter {
-  readonly server?: string | undefined;
-  /** A part of the agent's name, in any case. */
-  readonly agent?: string | undefined;
-  /** True for calls with another outcome than `ok`. */
-  readonly failed?: boolean;
-  /** In milliseconds since the epoch. */
-  readonly since?: number | undefined;
-}
-
-export function fits({ server, agent, failed, since }: CallFilter, fact: CallFact): boolean {
-  return (
-    (server === undefined || fact.toolset === server) &&
-    (agent === undefined || fact.agent.toLowerCase().includes(agent.toLowerCase())) &&
-    (failed !== true || fact.outcome !== 'ok') &&
-    (since === undefined || fact.at >= since)
-  );
-}
-
-/** A larger value is not measured to its end. */
-const mostParts = 10_000;
-
-/** Returns the number of characters in the texts of a value, and eight for each other part. */
-export function approximateSize(value: unknown): number {
-  let [size, parts] = [0, 0];
-  const rest: unknown[] = [value];
-  while (rest.length > 0 && parts++ < mostParts) {
-    const one = rest.pop();
-    if (typeof one === 'string') size += one.length;
-    else if (Array.isArray(one)) for (const item of one) rest.push(item);
-    else if (isObject(one)) {
-      for (const [key, item] of Object.entries(one)) {
-        size += key.length;
-        rest.push(item);
-      }
-    } else if (one !== undefined) size += 8;
-  }
-  return size;
 }

@@ -4,13 +4,15 @@
  *
  * Invariants: mode 0600; at most twice `mostFacts` lines.
  */
-import { appendFile } from 'node:fs/promises';
+import { appendFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { Clock } from '../base/clock.js';
 import type { Disposable } from '../base/disposables.js';
+import { SingleFlight } from '../base/singleFlight.js';
 import { makePrivateFile } from '../base/privateFile.js';
-import { readTextFile } from '../base/textFile.js';
+import { readAdded, readTextFile, type ReadSoFar } from '../base/textFile.js';
 import { lock } from './fileLock.js';
+import { watchFolderOf } from './folderWatch.js';
 import { tokenFileOf } from './tokenFile.js';
 
 export const mostFacts = 10_000;
@@ -34,8 +36,58 @@ export async function callLines(file: string): Promise<string[]> {
   }
 }
 
+/** Removes what every program has recorded so far. */
+export async function clearCalls(file: string, clock: Clock): Promise<void> {
+  const unlock = await lock(`${file}.lock`, clock);
+  try {
+    await rm(file, { force: true });
+  } finally {
+    await unlock();
+  }
+}
+
+/**
+ * Reads the lines that any program adds. It reads only what is new, because the file of a busy folder has megabytes.
+ *
+ * @param onLines called with the new lines, and at first with all. `isWhole` is true if earlier lines no longer count
+ */
+export function followCalls(
+  file: string,
+  clock: Clock,
+  onLines: (lines: readonly string[], isWhole: boolean) => void,
+): Disposable & { readNow(): Promise<void> } {
+  let ended = false;
+  let before: ReadSoFar | undefined;
+  let poll: Disposable | undefined;
+  const reading = new SingleFlight(async () => {
+    const read = await readAdded(file, largestFile, before).catch(() => undefined);
+    if (ended || (!read && !before)) return;
+    before = read?.soFar;
+    const lines = linesOf(read?.lines ?? '').slice(-mostFacts);
+    const isWhole = read?.isWhole ?? true;
+    if (lines.length > 0 || isWhole) onLines(lines, isWhole);
+  });
+  const look = (): void => {
+    void reading.request();
+    poll = clock.after(flushMs, look);
+  };
+  const watcher = watchFolderOf(file, () => void reading.request());
+  look();
+  return {
+    readNow: () => reading.request(),
+    dispose: () => {
+      ended = true;
+      poll?.dispose();
+      watcher.dispose();
+    },
+  };
+}
+
 async function allLines(file: string): Promise<string[]> {
-  const text = await readTextFile(file, largestFile);
+  return linesOf(await readTextFile(file, largestFile));
+}
+
+function linesOf(text: string): string[] {
   return text.split('\n').filter((line) => line !== '');
 }
 

@@ -7,6 +7,7 @@ import { statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { Redactor, redactingLog, type Log } from '../base/log.js';
 import type { Disposable } from '../base/disposables.js';
+import { Recorder } from '../calls/recorder.js';
 import type { Connector } from '../connections/connection.js';
 import { OAuth } from '../connections/http/oauth/oauth.js';
 import type { GatewayBackend } from '../gateway/backend.js';
@@ -39,6 +40,8 @@ export interface Core {
   readonly redactor: Redactor;
   /** The log of the core, redacted. */
   readonly log: Log;
+  /** The facts and contents of calls. Nothing is recorded until somebody listens. */
+  readonly recorder: Recorder;
   /** Resolves when nothing of the core runs. It may be called again. */
   dispose(): Promise<void>;
 }
@@ -54,11 +57,17 @@ export function assemble(deps: CoreDeps): Core {
   const oauth = secrets && new OAuth({ secrets, clock, log, keepSecret, clientVersion, ...(agents && { agents }) });
   const connector =
     deps.connector ?? createConnector({ oauth, agents, keepSecret, env, clock, trace, clientVersion, guardianScript });
+  const recorder = new Recorder({
+    clock,
+    redact: (text) => redactor.redact(text),
+    isWanted: settings.recordsCalls ?? ((): boolean => true),
+  });
   const services: Services = {
     clock,
     log,
-    serverLog: (server) => redactingLog(surroundings.serverLog(server), redactor),
+    serverLog: (server) => redactingLog(recorder.listening(server, surroundings.serverLog(server)), redactor),
     redactor,
+    recorder,
     random,
     connector: new LimitedConnector(connector, log, maxInstances),
     turns: new StartTurns(clock, settings.startsAtOnce ?? availableParallelism()),
@@ -84,9 +93,10 @@ export function assemble(deps: CoreDeps): Core {
     backend.dispose();
     await connector.dispose();
     oauth?.dispose();
+    recorder.dispose();
   };
   let disposal: Promise<void> | undefined;
-  return { host, backend, redactor, log, dispose: () => (disposal ??= end()) };
+  return { host, backend, redactor, log, recorder, dispose: () => (disposal ??= end()) };
 }
 
 /** Returns true if a server could run in this folder. */

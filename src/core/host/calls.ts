@@ -1,5 +1,4 @@
 /** Turns failures of instances into texts for agents. Everything is pure. */
-import { approximateSize, type CallFact, type CallOutcome } from '../calls/fact.js';
 import { assertNever } from '../base/assertNever.js';
 import type { PoolFailure } from '../instances/pool.js';
 import { errorCodes } from '../protocol/errors.js';
@@ -14,7 +13,6 @@ import type {
   ToolsetCall,
   Unanswered,
 } from '../protocol/request.js';
-import type { ServedTool } from '../tools/catalogue.js';
 import { whyNothing } from './admin.js';
 
 /** The failure if no definition serves. */
@@ -140,31 +138,4 @@ export function unansweredBy(failure: PoolFailure): readonly [Unanswered['kind']
     default:
       return assertNever(failure);
   }
-}
-
-/** @param tool the called tool, if there is one of this name */
-export function factOf(
-  { toolset, conversation, tool: called, arguments: given, client, agent = client?.program ?? '' }: ToolsetCall,
-  tool: Pick<ServedTool, 'original' | 'published'> | undefined,
-  outcome: ToolOutcome,
-  times: Pick<CallFact, 'at' | 'took'>,
-): CallFact {
-  const { published = called, original = called } = tool ?? {};
-  return {
-    ...times,
-    agent,
-    conversation,
-    toolset,
-    tool: published,
-    original,
-    sentSize: approximateSize(given),
-    resultSize: outcome.kind === 'result' ? approximateSize(outcome.result) : 0,
-    outcome: outcomeWord(outcome),
-    ...(outcome.kind === 'result' && outcome.unanswered && { reason: outcome.unanswered.reason }),
-  };
-}
-
-function outcomeWord(outcome: ToolOutcome): CallOutcome {
-  if (outcome.kind !== 'result') return outcome.kind;
-  return outcome.unanswered?.kind ?? (outcome.result.isError === true ? 'error' : 'ok');
 }

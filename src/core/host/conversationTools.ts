@@ -102,7 +102,14 @@ export function createConversationTools(host: Host, delivery: Delivery): Convers
         const app = served && appIn(outcome, { toolset, tool: served, conversation, arguments: call.input });
         const opens = app !== undefined;
         const answer = await readable(outcome, tool, conversation, delivery, opens, () => grantedTo(speaker).release);
-        return { callId: call.id, tool: name, ...answer, ...(opens && { app }) };
+        const record = outcome.kind === 'result' ? outcome.record : undefined;
+        return {
+          callId: call.id,
+          tool: name,
+          ...answer,
+          ...(opens && { app }),
+          ...(record !== undefined && { record }),
+        };
       },
     }),
     app: (name) => apps.get(name),
@@ -166,7 +173,9 @@ async function readable(
       const tool = release();
       const advice = tool === undefined ? undefined : releaseByName(tool, toolset);
       const notes = outcome.news ? [leaseNote(toolset, outcome.news, advice)] : [];
-      const { content, structuredContent, isError } = withNotes(result, notes, true);
+      const received = withNotes(result, notes, true);
+      outcome.onReceived?.(received);
+      const { content, structuredContent, isError } = received;
       const parts = content.flatMap(partOf);
       if (structuredContent !== undefined) parts.push({ kind: 'text', text: JSON.stringify(structuredContent) });
       return { parts, isError: isError === true, ...(files.length > 0 && { files }) };

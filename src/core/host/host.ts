@@ -10,7 +10,6 @@ import { Emitter, type Event } from '../base/events.js';
 import type { Problem } from '../base/problem.js';
 import { Throttle } from '../base/clock.js';
 import { asText } from '../base/text.js';
-import type { CallFact } from '../calls/fact.js';
 import { ConfigState } from '../config/read/merge.js';
 import type { ConfigModel, ConfiguredServer, ServerDefinition, SourceText } from '../config/model.js';
 import type { PoolFailure } from '../instances/pool.js';
@@ -22,7 +21,6 @@ import { EnvFiles } from './envFiles.js';
 import {
   callText,
   errorResult,
-  factOf,
   isFailure,
   overrideChangedText,
   overrideText,
@@ -73,7 +71,6 @@ class ToolsetHost implements Host {
   private applying = false;
   private disposed = false;
   private readonly changeEmitter = new Emitter<StatusSnapshot>();
-  private readonly calls = new Emitter<CallFact>();
   private readonly activity: Throttle;
   private readonly envFiles: EnvFiles;
   private readonly approvalChanges: Disposable | undefined;
@@ -85,7 +82,6 @@ class ToolsetHost implements Host {
   readonly signIns: ServerSignIns;
 
   readonly onDidChange = this.changeEmitter.event;
-  readonly onDidCall = this.calls.event;
   readonly onDidPublish: Event<readonly string[]>;
 
   constructor(private readonly deps: HostDeps) {
@@ -173,14 +169,10 @@ class ToolsetHost implements Host {
   }
 
   async call(call: ToolsetCall): Promise<ToolOutcome> {
+    const { recorder } = this.deps.services;
     // Nobody records, and every call would pay.
-    if (!this.calls.isHeard) return await this.answer(call);
-    const { clock } = this.deps.services;
-    const at = clock.now();
-    const tool = this.publication.tool(call);
-    const outcome = await this.answer(call);
-    this.calls.fire(factOf(call, tool, outcome, { at, took: clock.now() - at }));
-    return outcome;
+    if (!recorder.isOn) return await this.answer(call);
+    return await recorder.call(call, this.publication.tool(call), (recorded) => this.answer(recorded));
   }
 
   private async answer(call: ToolsetCall): Promise<ToolOutcome> {
@@ -223,6 +215,12 @@ class ToolsetHost implements Host {
   }
 
   async request(request: ToolsetRequest): Promise<OtherOutcome> {
+    const { recorder } = this.deps.services;
+    if (!recorder.isOn) return await this.answerOther(request);
+    return await recorder.otherRequest(request, (recorded) => this.answerOther(recorded));
+  }
+
+  private async answerOther(request: ToolsetRequest): Promise<OtherOutcome> {
     const { toolset, conversation, signal } = request;
     const unit = this.units.get(toolset);
     if (!unit) return { kind: 'error', code: errorCodes.invalidParams, message: `There is no toolset "${toolset}".` };
@@ -283,7 +281,6 @@ class ToolsetHost implements Host {
     await Promise.all([...this.units.values(), ...this.leaving].map((unit) => unit.dispose()));
     this.units.clear();
     this.changeEmitter.dispose();
-    this.calls.dispose();
     this.publication.dispose();
   }
 

@@ -2,7 +2,6 @@
 import type { Approvals } from '../approval/approvals.js';
 import type { LaunchDescription } from '../approval/fingerprint.js';
 import type { OfferReview } from '../approval/offerPrints.js';
-import type { CallFact } from '../calls/fact.js';
 import type { Clock } from '../base/clock.js';
 import type { Event } from '../base/events.js';
 import type { Log } from '../base/log.js';
@@ -60,6 +59,8 @@ export interface HostSettings {
   readonly offersAdmin?: () => boolean;
   /** Returns the start time of servers without one in their entry. By default they start with the window. */
   readonly usualStart?: () => StartTime;
+  /** Returns true if calls are recorded (H1b). Read at each call. By default they are. */
+  readonly recordsCalls?: () => boolean;
 }
 
 /** The decisions of a person. */
@@ -112,8 +113,6 @@ export interface Host {
    * catalogue is the same object.
    */
   readonly onDidPublish: Event<readonly string[]>;
-  /** Fires with the facts of each call after its end. No text of a server is in it. */
-  readonly onDidCall: Event<CallFact>;
   /** Returns the launch that a person approves, if the entry is valid. */
   launchOf(server: string): LaunchDescription | undefined;
   /** Returns the editor's name of a server (G3a), also if nothing is published. */

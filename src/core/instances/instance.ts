@@ -55,6 +55,8 @@ export class Instance implements SlotHolder {
   readonly declared: Fields;
   /** The client of its last request, if it is a lease. */
   client: ServerClient | undefined;
+  /** The conversation that leases it, or leased it before it drains. */
+  lessee: string | undefined;
   lastCallAt: number | undefined;
   /** The published name of the tool of the last call. */
   lastTool: string | undefined;

@@ -154,6 +154,7 @@ export class InstancePool {
     const { timeouts } = this.deps.definition();
     const timed = { tool: original, arguments: given, meta, signal, onProgress, client, instance, asTask, timeouts };
     return this.use(conversation, call, async (instance) => {
+      call.onSend?.(instance.id, given);
       const outcome = await instance.call(timed, published);
       if (outcome.kind !== 'result') return outcome;
       this.tasks.begin(outcome.result, instance, conversation, published);
@@ -171,7 +172,10 @@ export class InstancePool {
     const { client } = request.instance === 'any' ? {} : request;
     const timed = { ...request, client, timeouts: this.deps.definition().timeouts };
     const send = (): Promise<PoolOutcome<OtherOutcome>> =>
-      this.use(conversation, request, (instance) => instance.request(timed));
+      this.use(conversation, request, (instance) => {
+        request.onSend?.(instance.id, request.params);
+        return instance.request(timed);
+      });
     if (!isAboutTask(request.method)) return send();
     // The server of a shared instance also knows the tasks of earlier instances.
     return this.tasks.request(timed, conversation, this.isShared ? send : undefined);
@@ -347,6 +351,7 @@ export class InstancePool {
       instance.share(conversations.shared);
     } else {
       instance.use = { kind: 'leased', conversation, since: services.clock.now() };
+      instance.lessee = conversation;
       instance.client = client;
       instance.follow(conversations.subscriptionsOf(conversation));
       // This comes before `takes`: only earlier conversations count.
@@ -377,6 +382,7 @@ export class InstancePool {
       onEnd: (_, reason, isDeath) => this.ended(instance, reason, isDeath),
     });
     this.instances.add(instance);
+    services.recorder.event({ event: 'started', toolset: server, instance: instance.id });
     return instance;
   }
 
@@ -409,6 +415,7 @@ export class InstancePool {
   /** A dead instance is gone at once. Another one lives until its processes have ended. */
   private ended(instance: Instance, reason: string, isDeath: boolean): void {
     const { use } = instance;
+    this.recordEnd(instance, reason, isDeath);
     const drop = (): void => {
       this.tasks.forget(instance);
       this.instances.delete(instance);
@@ -423,6 +430,19 @@ export class InstancePool {
     );
     if (isDeath) this.deps.onEvent({ kind: 'died', cause: reason, use });
     this.changed();
+  }
+
+  private recordEnd({ id, lessee }: Instance, reason: string, isDeath: boolean): void {
+    const { services, server } = this.deps;
+    // Behind this, the cause of a death may quote the server, whose texts are in no fact (H1b).
+    const own = isDeath ? /^The server process [\w ]+/.exec(reason)?.[0] : reason;
+    services.recorder.event({
+      event: isDeath ? 'died' : lessee === undefined ? 'ended' : 'released',
+      toolset: server,
+      instance: id,
+      ...(lessee !== undefined && { conversation: lessee }),
+      ...(own !== undefined && { reason: own }),
+    });
   }
 
   /** Takes the instance from its holder. @param cause the reason for its conversation (X4) */

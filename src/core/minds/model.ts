@@ -37,6 +37,8 @@ export interface ToolResult {
   readonly files?: readonly ResultFile[];
   /** The result opens this app of its server (G8). */
   readonly app?: string;
+  /** The id of the fact of the call, if calls are recorded (H1b). */
+  readonly record?: string;
 }
 
 export interface ResultFile {

@@ -26,6 +26,8 @@ export interface RequestTerms {
    * `held`: only an instance that the conversation holds already (G8). `any`: each living one, because all answer the same.
    */
   readonly instance?: 'held' | 'any' | undefined;
+  /** Called when the request leaves for an instance. */
+  readonly onSend?: ((instance: string, sent: Fields | undefined) => void) | undefined;
 }
 
 /** A request `tools/call`. */
@@ -97,9 +99,17 @@ export interface Unanswered {
   readonly reason: string;
 }
 
+/** What the record of calls adds to a result, if calls are recorded (H1b). */
+interface Recorded {
+  /** The id of the fact. */
+  readonly record?: string;
+  /** Has to be called with the result as the client gets it. */
+  readonly onReceived?: (received: unknown) => void;
+}
+
 export type ToolOutcome = Outcome<
   CallToolResult,
-  {
+  Recorded & {
     readonly news?: LeaseNews | undefined;
     /** The toolset of the tool, if the call did not name it. */
     readonly toolset?: string;
@@ -114,7 +124,7 @@ export type ToolOutcome = Outcome<
 
 export type OtherOutcome = Outcome<
   Fields,
-  {
+  Recorded & {
     /** The published name of the tool behind a task, if the request is about one. */
     readonly tool?: string | undefined;
     /** The answering toolset, if the request did not name it. */

@@ -53,6 +53,17 @@ export function planStep(wanted: ConfiguredServer | undefined, running: Running,
   return { kind: 'start', definition };
 }
 
+/** Returns what an edit changed, as a clause, or undefined if it left the entry as it was. */
+export function editOf(before: ConfiguredServer, after: ConfiguredServer | undefined): string | undefined {
+  if (after === undefined) return 'its entry was removed';
+  if (isEnabled(before) !== isEnabled(after)) return isEnabled(after) ? 'it was enabled' : 'it was disabled';
+  if (after.kind === 'invalid') return before.kind === 'invalid' ? undefined : 'its entry has an error';
+  if (before.kind === 'invalid') return 'the error in its entry was corrected';
+  const [{ launchHash, viewHash }, next] = [before.definition, after.definition];
+  if (launchHash !== next.launchHash) return 'its launch was changed';
+  return viewHash === next.viewHash ? undefined : 'its tools or limits were changed';
+}
+
 /** True if the serving definition is not the one in the file (R3). */
 export function diverges(wanted: ConfiguredServer | undefined, serving: Running['serving']): boolean {
   if (!wanted || !serving) return false;

@@ -9,6 +9,7 @@ import { assertNever } from '../base/assertNever.js';
 import type { CancelSignal } from '../base/cancellation.js';
 import { untilAborted } from '../base/events.js';
 import { PendingEnds } from '../base/pendingEnds.js';
+import type { ServerEvent } from '../calls/fact.js';
 import type { ConfiguredServer, ServerDefinition } from '../config/model.js';
 import type { ConnectOutcome, ConnectRequest } from '../connections/connection.js';
 import type { PoolFailure } from '../instances/pool.js';
@@ -22,6 +23,7 @@ import { Offer, prepared } from './offers.js';
 import {
   approvalOf,
   diverges,
+  editOf,
   enabledDefinition,
   type Judge,
   type Permits,
@@ -138,6 +140,7 @@ export class ServerUnit {
 
   /** Has to be called with the entry of the file after each edit. */
   apply(wanted: ConfiguredServer | undefined): void {
+    this.recordEdit(wanted);
     this.wanted = wanted;
     const [serving, starting, stopped] = [this.current, this.attempt, this.stopped].map((each) => each?.definition);
     const step = planStep(wanted, { serving, starting, stopped }, this.permits());
@@ -381,8 +384,18 @@ export class ServerUnit {
       since: this.deps.services.clock.now(),
     };
     const { reason, fix } = describeFailure(failure);
+    if (cause.kind === 'startFailed') this.record('start failed', cause.failure.code);
     this.deps.services.log.write('error', `${this.deps.id}: ${reason} ${fix}`);
     return failure;
+  }
+
+  private recordEdit(wanted: ConfiguredServer | undefined): void {
+    const change = this.wanted && editOf(this.wanted, wanted);
+    if (change !== undefined) this.record('edited', change);
+  }
+
+  private record(event: ServerEvent, reason: string): void {
+    this.deps.services.recorder.event({ event, toolset: this.deps.id, reason });
   }
 
   private recurate(definition: ServerDefinition): void {

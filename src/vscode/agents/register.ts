@@ -13,7 +13,7 @@ import { localFolders } from '../engine/configFiles.js';
 import type { AgentsOptions } from '../engine/engine.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
 import type { EndpointPort } from '../engine/settingScopes.js';
-import { endpointPort, onDidChangeSetting, recordsCalls } from '../engine/settings.js';
+import { endpointPort, onDidChangeSetting } from '../engine/settings.js';
 import { inert } from '../../core/base/inert.js';
 import { window, orShowFailure } from '../views/inertEditor.js';
 import { whyNothingRuns } from '../views/phrases.js';
@@ -107,7 +107,6 @@ export function agentsOptions(): AgentsOptions {
       vscode.workspace.textDocuments.some(({ uri, isDirty }) => isDirty && samePath(uri.fsPath, file))
         ? 'The config file has unsaved changes in the editor.'
         : undefined,
-    recordsCalls,
   };
 }
 

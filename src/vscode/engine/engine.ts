@@ -2,6 +2,7 @@
 import { messageOf } from '../../core/base/text.js';
 import { CallFile, callFileOf } from '../../core/files/callFile.js';
 import { Emitter, type Event } from '../../core/base/events.js';
+import type { Recorder } from '../../core/calls/recorder.js';
 import type { GatewayDeps, StableAddress } from '../../core/gateway/http/gateway.js';
 import { createConversationTools, type ConversationTools } from '../../core/host/conversationTools.js';
 import { configFileOf } from '../../core/files/configFile.js';
@@ -42,8 +43,6 @@ export interface AgentsOptions {
   readonly home: string;
   /** Returns the reason against writing the config file now. */
   readonly blocked: (file: string) => string | undefined;
-  /** True if the facts of calls are recorded. */
-  readonly recordsCalls: () => boolean;
 }
 
 export interface Engine {
@@ -55,6 +54,8 @@ export interface Engine {
   /** The endpoint for agents outside the editor. It is off until it is given a port. */
   readonly endpoint: AgentEndpoint | undefined;
   readonly conversationTools: ConversationTools;
+  /** What the calls of this window were, and what went in and out. */
+  readonly recorder: Recorder;
   request(request: ToolsetRequest): Promise<OtherOutcome>;
   dispose(): Promise<void>;
 }
@@ -70,7 +71,7 @@ export function createEngine(deps: EngineDeps): Engine {
     ...(readSources && { readSources }),
     ...(editor && { expectedClient: editor.expected }),
   });
-  const { host, backend, redactor, log: hostLog } = core;
+  const { host, backend, redactor, recorder, log: hostLog } = core;
   const { folder: artifactsFolder, quota, maxResultBytes } = results;
   const artifacts =
     artifactsFolder === undefined
@@ -96,16 +97,13 @@ export function createEngine(deps: EngineDeps): Engine {
     });
   }
 
-  const record = others && recordOf(others);
+  const record = others?.folder === undefined ? undefined : recordOf(others.folder, others.home);
 
-  function recordOf({ folder, home, recordsCalls }: AgentsOptions): CallFile | undefined {
-    if (folder === undefined) return undefined;
+  function recordOf(folder: string, home: string): CallFile {
     const file = new CallFile(callFileOf(folder, home), clock, (error) =>
       hostLog.write('warn', `The record of calls could not be written: ${messageOf(error)}`),
     );
-    host.onDidCall((fact) => {
-      if (recordsCalls()) file.note(JSON.stringify(fact));
-    });
+    recorder.onDidRecord((fact) => file.note(JSON.stringify(fact)));
     return file;
   }
 
@@ -140,6 +138,7 @@ export function createEngine(deps: EngineDeps): Engine {
     onDidServeAgentHost: agentHostBegan.event,
     endpoint,
     conversationTools: createConversationTools(host, delivery),
+    recorder,
     request: (request) => backend.request(request),
     dispose: async () => {
       await Promise.all([editorEndpoint.dispose(), core.dispose(), endpoint?.dispose()]);

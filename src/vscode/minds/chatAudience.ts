@@ -1,19 +1,18 @@
 /** Shows a turn in the chat: the streamed answer, a line for each call, and errors. */
-import * as vscode from 'vscode';
-import { inert, formatted } from '../../core/base/inert.js';
+import type * as vscode from 'vscode';
+import { code, inert, formatted } from '../../core/base/inert.js';
 import type { Audience } from '../../core/minds/conversation.js';
 import type { ToolCall, ToolResult } from '../../core/minds/model.js';
 import { mostRetries } from '../../core/minds/stopPolicy.js';
 import { markdownString, type InertStream } from '../views/inertEditor.js';
 import { shortLine } from '../views/phrases.js';
-import type { ReadOnlyDocuments } from '../views/review/readOnlyDocuments.js';
 import type { ArtifactLinks } from './artifactLinks.js';
-import { callPage } from './callPage.js';
 import { showImage, showPieces, type KnownFiles } from './savedFiles.js';
 
 interface ChatAudienceDeps {
   readonly stream: InertStream;
-  readonly pages: ReadOnlyDocuments;
+  /** Returns the page of a recorded call, if it is kept. */
+  readonly pageOf: (record: string) => vscode.Uri | undefined;
   readonly artifacts: ArtifactLinks;
   readonly files: KnownFiles;
   readonly redact: (text: string) => string;
@@ -25,7 +24,7 @@ interface ChatAudience extends Audience {
   end(): void;
 }
 
-export function chatAudience({ stream, pages, artifacts, files, redact, now }: ChatAudienceDeps): ChatAudience {
+export function chatAudience({ stream, pageOf, artifacts, files, redact, now }: ChatAudienceDeps): ChatAudience {
   const links = files.links();
   const showFilesOf = ({ tool, files: left }: ToolResult): void => {
     for (const { path, isImage } of left ?? []) {
@@ -70,9 +69,7 @@ export function chatAudience({ stream, pages, artifacts, files, redact, now }: C
     },
     finished: (call, result) => {
       files.add(result.files ?? []);
-      const page = callPage(call, result, { redact, uriOf: (file) => vscode.Uri.file(file).toString() });
-      // The chat shows the last segment of the path, so this is the name of the tool.
-      showCall(stream, call, result, pages.add(call.tool.replace(/[^\w-]/g, '_'), page.value), redact);
+      showCall(stream, call, result, result.record === undefined ? undefined : pageOf(result.record), redact);
       showFilesOf(result);
       if (result.app !== undefined) apps.set(call.tool, result.app);
     },
@@ -90,12 +87,13 @@ function showCall(
   stream: InertStream,
   { tool }: ToolCall,
   { isError, parts }: ToolResult,
-  page: vscode.Uri,
+  page: vscode.Uri | undefined,
   redact: (text: string) => string,
 ): void {
   const icon = isError ? formatted`\n\n$(error) ` : formatted`\n\n$(check) `;
   stream.markdown(markdownString(icon, { icons: true }));
-  stream.anchor(page, inert`${tool}`);
+  if (page) stream.anchor(page, inert`${tool}`);
+  else stream.markdown(code(tool));
   if (isError) {
     const first = parts.find((part) => part.kind === 'text');
     const why = first?.kind === 'text' ? shortLine(redact(first.text)).replace(/^Error: /, '') : 'no reason given';

@@ -14,9 +14,9 @@ import type { Toolset } from '../../core/tools/catalogue.js';
 import type { Speaker } from '../../core/host/conversationTools.js';
 import type { ConversationTitles } from '../engine/conversationTitles.js';
 import { untilReady, type EngineSlot } from '../engine/engineSlot.js';
+import type { CallPages } from '../views/calls/callPages.js';
 import { inertStream, type InertStream } from '../views/inertEditor.js';
 import { openDocument } from '../views/review/documents.js';
-import type { ReadOnlyDocuments } from '../views/review/readOnlyDocuments.js';
 import type { ArtifactLinks } from './artifactLinks.js';
 import { chatAudience } from './chatAudience.js';
 import { metadataOf, recordIn, release, showMembers, showServers, showTools } from './chatCommands.js';
@@ -32,7 +32,7 @@ export interface MindsDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly team: TeamFiles;
-  readonly pages: ReadOnlyDocuments;
+  readonly pages: CallPages;
   readonly artifacts: ArtifactLinks;
   readonly questions: ChatQuestions;
   readonly problems: ModelProblems;
@@ -188,7 +188,11 @@ class ChatExchange {
       this.stream.markdown(formatted`*${model.name} cannot call tools; it answers without them.*\n\n`);
     const redact = (text: string): string => slot.engine?.redact(text) ?? text;
     const files = new KnownFiles(filesIn(this.past.messages));
-    const audience = chatAudience({ stream: this.stream, pages, artifacts, files, redact, now: () => clock.now() });
+    const pageOf = (record: string): vscode.Uri | undefined => {
+      const recorded = slot.engine?.recorder.contents.get(record);
+      return recorded && pages.add(recorded.fact, recorded.content, redact);
+    };
+    const audience = chatAudience({ stream: this.stream, pageOf, artifacts, files, redact, now: () => clock.now() });
     const outcome = await runTurn({
       model,
       messages,

@@ -13,8 +13,8 @@ import type { EngineSlot } from '../engine/engineSlot.js';
 import { registerAgentFiles } from './agentFiles.js';
 import { CompletionItem } from '../views/inertEditor.js';
 import { toolCount } from '../views/phrases.js';
-import { ReadOnlyDocuments } from '../views/review/readOnlyDocuments.js';
 import { ArtifactLinks, registerShownFiles } from './artifactLinks.js';
+import type { CallPages } from '../views/calls/callPages.js';
 import { ModelProblems } from './modelProblems.js';
 import { ChatQuestions } from './questions.js';
 import { teamPath } from '../../core/team/grants.js';
@@ -29,20 +29,13 @@ interface RegisterDeps {
   readonly log: Log;
   readonly storage: string | undefined;
   readonly titles: Pick<ConversationTitles, 'note'>;
+  readonly pages: CallPages;
 }
 
-export function registerMinds({ slot, clock, log, storage, titles }: RegisterDeps): Disposable {
+export function registerMinds({ slot, clock, log, storage, titles, pages }: RegisterDeps): Disposable {
   const store = new DisposableStore('@minds');
   const team = store.add(new TeamFiles(clock));
   const problems = new ModelProblems(() => slot.refresh());
-  const pages = store.add(
-    new ReadOnlyDocuments({
-      // `package.json` opens documents of this scheme as rendered Markdown.
-      scheme: 'mcp-toolsets-call',
-      gone: 'The input and output of this call are no longer kept.\n',
-      most: 500,
-    }),
-  );
   const artifacts = store.add(new ArtifactLinks(storage));
   const questions = store.add(new ChatQuestions());
   const deps = { slot, clock, log, team, pages, artifacts, questions, problems, titles, maxSteps };

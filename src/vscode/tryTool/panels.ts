@@ -18,10 +18,11 @@ export class Panels implements Disposable {
 
   constructor(private readonly deps: TryToolDeps) {}
 
-  show({ id }: ServerStatus, { published }: ServedTool): void {
+  /** @param given the arguments of an earlier call, to be tried again */
+  show({ id }: ServerStatus, { published }: ServedTool, given: TrialPanelDeps['given']): void {
     const existing = this.open.get(keyOf(id, published));
-    if (existing) existing.reveal();
-    else this.add({ server: id, published });
+    if (existing) existing.reveal(given);
+    else this.add({ server: id, published, given });
   }
 
   async revive(panel: vscode.WebviewPanel, kept: KeptTrial | undefined): Promise<void> {
@@ -30,7 +31,7 @@ export class Panels implements Disposable {
     else this.add({ server: kept.server, published: kept.published, kept: { panel, document: kept.document } });
   }
 
-  private add(trial: Pick<TrialPanelDeps, 'server' | 'published' | 'kept'>): void {
+  private add(trial: Pick<TrialPanelDeps, 'server' | 'published' | 'kept' | 'given'>): void {
     const key = keyOf(trial.server, trial.published);
     const onEnd = (): void => void this.open.delete(key);
     this.open.set(key, new TrialPanel({ ...this.deps, ...trial, documents: this.documents, onEnd }));

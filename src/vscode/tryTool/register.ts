@@ -1,6 +1,7 @@
 /** Registers *Try Tool* for the sidebar and the palette (E3). The first panel loads the code of panels. */
 import * as vscode from 'vscode';
 import { inert } from '../../core/base/inert.js';
+import { isObject } from '../../core/base/isObject.js';
 import { firstLine } from '../../core/base/text.js';
 import { window } from '../views/inertEditor.js';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
@@ -20,10 +21,13 @@ export function registerTryTool(deps: TryToolDeps): Disposable {
     return store.add(new Panels(deps));
   };
   store.add(
-    vscode.commands.registerCommand('mcpToolsets.tryTool', async (subject: Subject, published: unknown) => {
-      const found = await toolOf(deps.slot, subject, published);
-      if (found) (await (loading ??= load())).show(found.server, found.tool);
-    }),
+    vscode.commands.registerCommand(
+      'mcpToolsets.tryTool',
+      async (subject: Subject, published: unknown, given: unknown) => {
+        const found = await toolOf(deps.slot, subject, published);
+        if (found) (await (loading ??= load())).show(found.server, found.tool, isObject(given) ? given : undefined);
+      },
+    ),
   );
   store.add(
     vscode.window.registerWebviewPanelSerializer('mcpToolsets.tryTool', {

@@ -22,6 +22,8 @@ export interface TrialPanelDeps extends AppPanelDeps {
   readonly server: string;
   readonly published: string;
   readonly onEnd: () => void;
+  /** The arguments of an earlier call, to be tried again. */
+  readonly given?: Readonly<Record<string, unknown>> | undefined;
   /** The panel and its arguments before a reload of the window. */
   readonly kept?: { readonly panel: vscode.WebviewPanel; readonly document: string | undefined };
 }
@@ -66,8 +68,9 @@ export class TrialPanel implements Disposable {
     this.panel.webview.html = page(this.panel.webview, extensionUri);
   }
 
-  reveal(): void {
+  reveal(given: TrialPanelDeps['given']): void {
     this.panel.reveal();
+    this.fill(given);
   }
 
   dispose(): void {
@@ -89,7 +92,8 @@ export class TrialPanel implements Disposable {
       case 'ready':
         this.shown = undefined;
         this.follow();
-        if (this.shown === undefined) this.refuse(`The server ${this.deps.server} does not offer this tool now.`);
+        if (this.shown !== undefined) this.fill(this.deps.given);
+        else this.refuse(`The server ${this.deps.server} does not offer this tool now.`);
         return;
       case 'run':
         return this.run(message.arguments);
@@ -122,6 +126,12 @@ export class TrialPanel implements Disposable {
     this.send({ kind: 'tool', tool, changed: this.shown !== undefined });
     this.shown = text;
     this.original = tool.original;
+  }
+
+  private fill(given: TrialPanelDeps['given']): void {
+    if (!given) return;
+    this.deps.documents.forget(this.document);
+    this.send({ kind: 'fill', arguments: given as Extract<ToPage, { kind: 'fill' }>['arguments'] });
   }
 
   private find(): { server: ServerStatus; tool: ServedTool } | undefined {

@@ -72,6 +72,10 @@ interface InertWindow {
   readonly showQuickPick: QuickPick;
   showInputBox(options: InputBoxOptions): Thenable<string | undefined>;
   showOpenDialog(options: { readonly title: Inert; readonly openLabel: string }): Thenable<vscode.Uri[] | undefined>;
+  showSaveDialog(options: {
+    readonly title: Inert;
+    readonly filters: Record<string, string[]>;
+  }): Thenable<vscode.Uri | undefined>;
   withProgress<Result>(
     options: With<vscode.ProgressOptions, { readonly title: Inert }>,
     task: (

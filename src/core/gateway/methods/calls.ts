@@ -62,7 +62,7 @@ function callFromConversation(
       return deps.backend.callTool(asking?.promised?.has(name) ? { ...call, isPromised: true } : call);
     },
     write: async (
-      { result, toolset = listing.toolset, publishedName = name, notes = [] },
+      { result, toolset = listing.toolset, publishedName = name, notes = [], onReceived },
       { conversation, clientKind },
     ) => {
       // A task has no result yet.
@@ -81,12 +81,11 @@ function callFromConversation(
             deps.openings.open({ toolset: listing.toolset, conversation }),
           )
         : await deps.delivery[isEditor ? 'forEditor' : 'forOthers'](result, origin);
-      return await written(
-        client,
-        result,
-        // A note does not replace the tool's own text.
-        withNotes(toolResult(client.protocolVersion, own), notes, isEditor || client.traits.readsStructureAlone),
-      );
+      const isReadable = isEditor || client.traits.readsStructureAlone;
+      // A note does not replace the tool's own text.
+      const sent = withNotes(toolResult(client.protocolVersion, own), notes, isReadable);
+      onReceived?.(sent);
+      return await written(client, result, sent);
     },
   });
 }

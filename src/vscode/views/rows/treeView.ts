@@ -1,7 +1,9 @@
 /** Draws the sidebar (E3). It redraws only changed rows, so the view keeps its selection and folding. */
 import * as vscode from 'vscode';
 import { DisposableStore, toDisposable, type Disposable } from '../../../core/base/disposables.js';
+import { inert } from '../../../core/base/inert.js';
 import type { Clock } from '../../../core/base/clock.js';
+import { asText } from '../../../core/base/text.js';
 import { serves } from '../../../core/reconcile/shortfall.js';
 import type { ConversationTitles } from '../../engine/conversationTitles.js';
 import { toLocation } from '../problems/diagnostics.js';
@@ -58,6 +60,13 @@ export function showTree({ slot, clock, titles, tick }: TreeDeps): Disposable {
     };
     store.add(vscode.commands.registerCommand(`mcpToolsets.${command}`, choose));
   }
+  store.add(
+    vscode.commands.registerCommand('mcpToolsets.revealInstance', async (server: unknown, instance: unknown) => {
+      const row = rows.instance(server, instance);
+      if (row) await view.reveal(row, { select: true, focus: true });
+      else void window.showInformationMessage(inert`This instance has ended.`);
+    }),
+  );
   const context = (): ((name: string, value: unknown) => void) => {
     let known: unknown;
     return (name, value) => {
@@ -99,6 +108,7 @@ interface Row {
 class ServerRows implements vscode.TreeDataProvider<Row>, Disposable {
   private readonly changes = new vscode.EventEmitter<Row | undefined>();
   private readonly rows = new Map<string, Row>();
+  private readonly parents = new Map<string, TreeNode>();
   private servers: readonly TreeNode[] = [];
   private readonly top = new HeldAnswers(() => this.servers.map((node) => this.rowOf(node)));
 
@@ -130,6 +140,18 @@ class ServerRows implements vscode.TreeDataProvider<Row>, Disposable {
 
   getChildren(row?: Row): Row[] | Promise<Row[]> {
     return row ? row.node.children.map((node) => this.rowOf(node)) : this.top.ask();
+  }
+
+  getParent({ node: { id } }: Row): Row | undefined {
+    const parent = this.parents.get(id);
+    return parent && this.rowOf(parent);
+  }
+
+  instance(server: unknown, instance: unknown): Row | undefined {
+    const own = this.servers.find((node) => node.kind === 'server' && node.server === server);
+    const rows = own?.children.flatMap(({ children }) => children) ?? [];
+    const found = rows.find(({ kind, id }) => kind === 'instance' && id.endsWith(`/instance/${asText(instance)}`));
+    return found && this.rowOf(found);
   }
 
   getTreeItem({ node }: Row): vscode.TreeItem {
@@ -166,8 +188,10 @@ class ServerRows implements vscode.TreeDataProvider<Row>, Disposable {
 
   private keepRows(): void {
     const present = new Set<string>();
+    this.parents.clear();
     const visit = (node: TreeNode): void => {
       present.add(node.id);
+      for (const { id } of node.children) this.parents.set(id, node);
       // Without a redraw too, because a person may unfold the row later.
       const row = this.rows.get(node.id);
       if (row) row.node = node;

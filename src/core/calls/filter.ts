@@ -1,0 +1,67 @@
+/** Filters of facts, from options or from words such as `tool:read agent:codex slow:2s failed`. Pure. */
+import { hasFailed, isCall, type Fact } from './fact.js';
+
+/** Each text is a part of a name, in any case. */
+export interface FactFilter {
+  /** The whole id of a server. */
+  readonly server?: string | undefined;
+  readonly agent?: string | undefined;
+  readonly tool?: string | undefined;
+  /** True for facts that are a failure. */
+  readonly failed?: boolean;
+  /** Only calls that took at least this time, in milliseconds. */
+  readonly slow?: number | undefined;
+  /** In milliseconds since the epoch. */
+  readonly since?: number | undefined;
+  /** Each is a part of any text of the fact. */
+  readonly words?: readonly string[];
+}
+
+export function fits({ server, agent, tool, failed, slow, since, words = [] }: FactFilter, fact: Fact): boolean {
+  if (server !== undefined && fact.toolset !== server) return false;
+  if (since !== undefined && fact.at < since) return false;
+  if (failed === true && !hasFailed(fact)) return false;
+  if (isCall(fact)) {
+    if (agent !== undefined && !has(fact.agent, agent)) return false;
+    if (tool !== undefined && !has(fact.tool, tool) && !has(fact.original, tool)) return false;
+    if (slow !== undefined && fact.took < slow) return false;
+  } else if (agent !== undefined || tool !== undefined || slow !== undefined) return false;
+  return words.every((word) => textsOf(fact).some((text) => has(text, word)));
+}
+
+function textsOf(fact: Fact): string[] {
+  const { toolset, conversation = '', reason = '' } = fact;
+  const own = isCall(fact) ? [fact.tool, fact.original, fact.agent, fact.method ?? '', fact.outcome] : [fact.event];
+  return [toolset, conversation, reason, ...own];
+}
+
+function has(text: string, part: string): boolean {
+  return text.toLowerCase().includes(part.toLowerCase());
+}
+
+/** Returns a sentence if a word cannot be understood. */
+export function parseFilter(text: string): FactFilter | string {
+  const filter: { -readonly [key in keyof FactFilter]: FactFilter[key] } = {};
+  const words: string[] = [];
+  for (const word of text.split(/\s+/).filter((one) => one !== '')) {
+    const [, key, value = ''] = /^(tool|agent|server|slow):(.*)$/i.exec(word) ?? [];
+    const name = key?.toLowerCase();
+    if (word.toLowerCase() === 'failed') filter.failed = true;
+    else if (name === undefined) words.push(word);
+    else if (value === '') return `Write a value behind "${word}".`;
+    else if (name === 'slow') {
+      filter.slow = millisecondsOf(value);
+      if (filter.slow === undefined) return `"${value}" is not a time. Use a number with ms, s, m, h or d, such as 2s.`;
+    } else filter[name as 'tool' | 'agent' | 'server'] = value;
+  }
+  return words.length > 0 ? { ...filter, words } : filter;
+}
+
+const units: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** @param time such as `10m` */
+export function millisecondsOf(time: string): number | undefined {
+  const [, count, unit = ''] = /^(\d{1,9})(ms|[smhd])$/.exec(time) ?? [];
+  const ms = units[unit];
+  return count === undefined || ms === undefined ? undefined : Number(count) * ms;
+}

@@ -1,0 +1,227 @@
+/**
+ * Makes the rows of the view *Calls* from facts: calls and events, newest first, in pages, so that 10,000 cost as little as 100.
+ * Pure; does not import `vscode`.
+ */
+import {
+  code,
+  formatted,
+  inert,
+  markdownList,
+  noMarkdown,
+  type Inert,
+  type Markdown,
+} from '../../../core/base/inert.js';
+import {
+  hasFailed,
+  isCall,
+  type CallFact,
+  type CallOutcome,
+  type ServerEvent,
+  type ServerFact,
+} from '../../../core/calls/fact.js';
+import type { NumberedFact } from '../../../core/calls/factLog.js';
+import { conversationLabel } from '../../../core/protocol/conversationLabel.js';
+import { isTrial } from '../../engine/trialConversation.js';
+import { durationPhrase, timeOf, tokenPhrase } from '../phrases.js';
+
+export type CallGrouping = 'time' | 'conversation' | 'server';
+
+export interface CallRow {
+  readonly id: string;
+  readonly label: Inert;
+  readonly description: Inert;
+  /** A screen reader says this in place of label and description. */
+  readonly spoken: Inert;
+  readonly tooltip: Markdown;
+  readonly icon: { readonly id: string; readonly color?: string };
+  /** Words for the conditions of menus, separated by spaces. */
+  readonly context: string;
+  /** The fact of a row without rows below it. */
+  readonly fact?: CallFact | ServerFact;
+  /** The facts of the rows below it, newest first. */
+  readonly below?: readonly NumberedFact[];
+}
+
+export interface CallRowOptions {
+  readonly grouping: CallGrouping;
+  readonly now: number;
+  readonly titleOf: (conversation: string) => { readonly text: string } | undefined;
+}
+
+const pageSize = 200;
+/** At least so many of the newest facts are in no page. */
+const fewest = 100;
+
+/** @param facts newest first */
+export function callRows(facts: readonly NumberedFact[], options: CallRowOptions): CallRow[] {
+  return options.grouping === 'time' ? rowsIn('', facts, options) : groupsOf(facts, options);
+}
+
+/** Returns the rows below a group or a page. */
+export function rowsBelow({ id, context, below = [] }: CallRow, options: CallRowOptions): CallRow[] {
+  return context === 'page' ? below.map(({ fact }) => rowOf(fact, options)) : rowsIn(id, below, options);
+}
+
+/** A page keeps its facts while new ones come, so its row stays the same. */
+function rowsIn(parent: string, facts: readonly NumberedFact[], options: CallRowOptions): CallRow[] {
+  const pageOf = ({ number }: NumberedFact): number => Math.floor(number / pageSize);
+  const oldestShown = facts[Math.min(facts.length, fewest) - 1];
+  const pages = new Map<number, NumberedFact[]>();
+  const rows: CallRow[] = [];
+  for (const one of facts) {
+    const page = pageOf(one);
+    const known = pages.get(page);
+    if (oldestShown && page >= pageOf(oldestShown)) rows.push(rowOf(one.fact, options));
+    else if (known) known.push(one);
+    else pages.set(page, [one]);
+  }
+  return [...rows, ...[...pages].map(([page, below]) => pageRow(`${parent}/page ${page}`, below, options))];
+}
+
+function pageRow(id: string, below: readonly NumberedFact[], { now }: CallRowOptions): CallRow {
+  const [newest, oldest] = [below[0]?.fact.at ?? now, below.at(-1)?.fact.at ?? now];
+  const label = inert`${timeOf(oldest, now)} to ${timeOf(newest, now)}`;
+  return { id, label, ...summaryOf(below), tooltip: noMarkdown, icon: { id: 'history' }, context: 'page', below };
+}
+
+function summaryOf(below: readonly NumberedFact[]): Pick<CallRow, 'description' | 'spoken'> {
+  const calls = below.filter(({ fact }) => isCall(fact)).length;
+  const failed = below.filter(({ fact }) => hasFailed(fact)).length;
+  const text = `${calls} ${calls === 1 ? 'call' : 'calls'}${failed > 0 ? `, ${failed} failed` : ''}`;
+  return { description: inert`${text}`, spoken: inert`${text}` };
+}
+
+function groupsOf(facts: readonly NumberedFact[], options: CallRowOptions): CallRow[] {
+  const isByServer = options.grouping === 'server';
+  const groups = new Map<string, NumberedFact[]>();
+  for (const one of facts) {
+    const key = isByServer ? one.fact.toolset : (one.fact.conversation ?? '');
+    const known = groups.get(key);
+    if (known) known.push(one);
+    else groups.set(key, [one]);
+  }
+  return [...groups].map(([key, below]) => {
+    const newest = below[0]?.fact.at ?? options.now;
+    const name = isByServer ? key : key === '' ? 'No conversation' : conversationName(key, options);
+    const { description: summary } = summaryOf(below);
+    const description = inert`${summary} · ${agePhrase(options.now - newest)}`;
+    return {
+      id: `group ${key}`,
+      label: inert`${name}`,
+      description,
+      spoken: inert`${name}, ${description}`,
+      tooltip: key === '' ? noMarkdown : formatted`${code(key)}`,
+      icon: { id: isByServer ? 'server' : 'comment-discussion' },
+      context: 'group',
+      below,
+    };
+  });
+}
+
+function conversationName(conversation: string, { titleOf }: Pick<CallRowOptions, 'titleOf'>): string {
+  if (isTrial(conversation)) return 'Try Tool';
+  return titleOf(conversation)?.text ?? conversationLabel(conversation);
+}
+
+function rowOf(fact: CallFact | ServerFact, options: CallRowOptions): CallRow {
+  return isCall(fact) ? callRow(fact, options) : eventRow(fact, options);
+}
+
+function callRow(fact: CallFact, options: CallRowOptions): CallRow {
+  const { id, at, agent, conversation, tool, took, outcome, method, instance } = fact;
+  const name = method === undefined ? tool : `${method} ${tool}`.trim();
+  const facts = [
+    agent === '' ? 'an agent without a name' : agent,
+    conversationName(conversation, options),
+    tookPhrase(took),
+    agePhrase(options.now - at),
+  ];
+  return {
+    id,
+    label: inert`${name}`,
+    description: inert`${facts.join(' · ')}`,
+    spoken: inert`${[name, outcome, ...facts].join(', ')}`,
+    tooltip: callTooltip(fact, options),
+    icon: outcomeIcons[outcome],
+    context: ['call', ...(method === undefined ? ['tool'] : []), ...(instance === undefined ? [] : ['instance'])].join(
+      ' ',
+    ),
+    fact,
+  };
+}
+
+function callTooltip(fact: CallFact, { now }: CallRowOptions): Markdown {
+  const { at, toolset, tool, original, took, outcome, reason, sentSize, resultSize, tokens, instance, conversation } =
+    fact;
+  const size = `${sentSize} characters in, ${resultSize} out, ${tokenPhrase(tokens)}`;
+  return markdownList(
+    [
+      formatted`**${tool}** of ${toolset}${original === tool ? '' : `, originally ${original}`}`,
+      formatted`${outcome}${reason === undefined ? '' : `: ${reason}`}`,
+      formatted`${timeOf(at, now)}, ${tookPhrase(took)}`,
+      formatted`${size}`,
+      formatted`conversation ${code(conversation)}`,
+      instance === undefined ? noMarkdown : formatted`instance ${code(instance)}`,
+    ],
+    '\n\n',
+  );
+}
+
+function eventRow(fact: ServerFact, options: CallRowOptions): CallRow {
+  const { id, at, toolset, event, conversation, reason, instance } = fact;
+  const facts = [
+    ...(conversation === undefined ? [] : [conversationName(conversation, options)]),
+    ...(reason === undefined ? [] : [reason]),
+    agePhrase(options.now - at),
+  ];
+  const label = `${toolset} ${eventPhrases[event]}`;
+  return {
+    id,
+    label: inert`${label}`,
+    description: inert`${facts.join(' · ')}`,
+    spoken: inert`${[label, ...facts].join(', ')}`,
+    tooltip: formatted`${timeOf(at, options.now)}${instance === undefined ? '' : `, instance ${instance}`}`,
+    icon: eventIcons[event],
+    context: ['event', ...(instance === undefined ? [] : ['instance'])].join(' '),
+    fact,
+  };
+}
+
+function tookPhrase(ms: number): string {
+  return ms < 1000 ? `${ms} ms` : `${(ms / 1000).toFixed(1)} s`;
+}
+
+function agePhrase(ms: number): string {
+  return ms < 60_000 ? 'now' : `${durationPhrase(ms)} ago`;
+}
+
+const failed = 'list.errorForeground';
+const quiet = 'descriptionForeground';
+
+const outcomeIcons: Readonly<Record<CallOutcome, CallRow['icon']>> = {
+  ok: { id: 'check', color: 'testing.iconPassed' },
+  error: { id: 'error', color: failed },
+  refused: { id: 'circle-slash', color: 'list.warningForeground' },
+  cancelled: { id: 'stop-circle', color: quiet },
+  'timed out': { id: 'watch', color: failed },
+  lost: { id: 'debug-disconnect', color: failed },
+  'not sent': { id: 'warning', color: 'list.warningForeground' },
+};
+
+const eventIcons: Readonly<Record<ServerEvent, CallRow['icon']>> = {
+  started: { id: 'debug-start', color: quiet },
+  'start failed': { id: 'error', color: failed },
+  died: { id: 'debug-disconnect', color: failed },
+  released: { id: 'debug-stop', color: quiet },
+  ended: { id: 'debug-stop', color: quiet },
+  edited: { id: 'edit', color: quiet },
+};
+
+const eventPhrases: Readonly<Record<ServerEvent, string>> = {
+  started: 'started an instance',
+  'start failed': 'did not start',
+  died: 'lost an instance',
+  released: 'released an instance',
+  ended: 'ended an instance',
+  edited: 'was edited',
+};
