@@ -3,7 +3,7 @@
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { call } from './cli/callCommand.js';
-import { nearestFolder, readConfigFiles } from './cli/configFile.js';
+import { nearestFolder, readConfig } from './cli/configFile.js';
 import { writeEntries } from './cli/entriesCommand.js';
 import { importFile } from './cli/importCommand.js';
 import { prompt, prompts, read, resources } from './cli/offersCommands.js';
@@ -13,8 +13,7 @@ import { PersonsPermissions } from './cli/toolPermissions.js';
 import { gatewayLines, servedBy, tokenFileFor } from './cli/gateways.js';
 import { isOfFile, statusTable, tokenLines, toolsJson, toolsTable } from './cli/render.js';
 import { directoryExists } from './core/host/assemble.js';
-import { configDeps, withServers, type Run } from './cli/withHost.js';
-import { ConfigState } from './core/config/read/merge.js';
+import { withServers, type Run } from './cli/withHost.js';
 import type { Host } from './core/host/hostContract.js';
 import type { ServerStatus } from './core/reconcile/status.js';
 import { version } from '../package.json';
@@ -134,12 +133,11 @@ async function status(run: Run, _: unknown, options: Options): Promise<number> {
 }
 
 function check(run: Run): number {
-  const { sources, problems } = readConfigFiles(run.folder);
+  const { sources, problems } = readConfig(run.folder);
   if (sources.every(({ text }) => text === undefined) && problems.length === 0 && !run.json) {
     return print(`The file ${sources[0]?.file} does not exist, so nothing is configured.`);
   }
-  const found = new ConfigState().apply(sources, configDeps).problems;
-  return report(run.json, [...problems, ...found]);
+  return report(run.json, problems);
 }
 
 function tools(run: Run, host: Host, id: string | undefined): number {

@@ -2,8 +2,8 @@
 import { oneLine } from '../core/base/inert.js';
 import type { Host } from '../core/host/hostContract.js';
 import type { Toolset } from '../core/tools/catalogue.js';
-import { readObject } from './jsonObject.js';
-import { complain, complainOf, misuse, print, printContent, toJson } from './output.js';
+import { readObject } from './options.js';
+import { complain, complainOf, complainOfOutcome, misuse, print, printContent, toJson } from './output.js';
 import { inOrder, resultTexts } from './render.js';
 import { withHost, type Run } from './withHost.js';
 
@@ -36,9 +36,7 @@ export async function call(
       onProgress: ({ progress, total, message }) =>
         complain(`${progress}${total === undefined ? '' : ` of ${total}`}${message ? ` ${oneLine(message)}` : ''}`),
     });
-    if (outcome.kind === 'cancelled') return complain('Cancelled.');
-    if (outcome.kind === 'error')
-      return complain(oneLine(`The server answered with error ${outcome.code}: ${outcome.message}`));
+    if (outcome.kind !== 'result') return complainOfOutcome(outcome);
     const { result } = outcome;
     if (run.json) print(toJson(result));
     else for (const text of resultTexts(result)) printContent(text);

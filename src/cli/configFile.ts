@@ -11,14 +11,33 @@ import {
 } from '../core/base/textFile.js';
 import { fileUnreadable } from '../core/config/problems.js';
 import type { Problem } from '../core/base/problem.js';
-import type { SourceText } from '../core/config/model.js';
+import type { ConfigDeps, ConfiguredServer, SourceText } from '../core/config/model.js';
+import { ConfigState } from '../core/config/read/merge.js';
 import { samePath } from '../core/base/paths.js';
 import { mindsPath, sourceFiles } from '../core/config/sources.js';
+import { readEnvFile } from '../core/files/envFile.js';
+import { directoryExists } from '../core/host/assemble.js';
+import { secretOf } from './keyring.js';
 
 interface ConfigFiles {
   /** The sources by precedence; the first is the folder's `.minds/mcp.yaml`. */
   readonly sources: readonly SourceText[];
   readonly problems: readonly Problem[];
+}
+
+/** The environment of every command. Secrets come from the keyring or from environment variables (C2). */
+export const configDeps: ConfigDeps = {
+  env: process.env,
+  directoryExists,
+  secret: secretOf,
+  envFile: readEnvFile,
+};
+
+/** Parses the config files too, so the problems include those of their contents. */
+export function readConfig(folder: string): ConfigFiles & { readonly servers: readonly ConfiguredServer[] } {
+  const { sources, problems } = readConfigFiles(folder);
+  const { model, problems: found } = new ConfigState().apply(sources, configDeps);
+  return { sources, servers: model.servers, problems: [...problems, ...found] };
 }
 
 export function readConfigFiles(folder: string): ConfigFiles {

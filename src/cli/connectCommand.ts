@@ -1,7 +1,6 @@
 /** `mcp-toolsets connect` (G6). Agents start it, so it starts only servers that the person approved elsewhere (S1i). */
 import { randomBytes } from 'node:crypto';
 import { systemClock } from '../core/base/clock.js';
-import { DisposableStore } from '../core/base/disposables.js';
 import { nextEvent, untilAborted } from '../core/base/events.js';
 import { Bridge } from '../core/bridge/bridge.js';
 import type { GatewayAddress } from '../core/bridge/line.js';
@@ -114,20 +113,15 @@ class OwnGateway {
   }
 
   private async serve(running: RunningHost, client: LastClient): Promise<GatewayAddress> {
-    const { core, host, started, followConfig, closeFirst } = running;
-    const store = new DisposableStore('connect');
+    const { core, host, started, follow, closeFirst } = running;
     const { backend, log, redactor } = core;
     const token = randomBytes(32).toString('base64url');
     redactor.register([token]);
     const onClient = (_: unknown, capabilities: Fields): void => client.note(capabilities);
     const gateway = createGateway({ backend, log, clock: systemClock, version, onClient, stable: { port: 0, token } });
-    closeFirst(async () => {
-      store.dispose();
-      await gateway.dispose();
-    });
+    closeFirst(() => gateway.dispose());
     await gateway.start();
-    followConfig(store);
-    this.run.permissions.follow(host, store);
+    follow();
     const { toolset } = this;
     const isThere = (): boolean => toolset === undefined || host.catalogue.toolsets.some(({ id }) => id === toolset);
     if (!isThere()) await Promise.race([started, nextEvent(host.onDidChange, isThere, this.ending.signal)]);

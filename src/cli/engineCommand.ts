@@ -1,7 +1,7 @@
 /** The engine behind `connect` (G6d), which has no terminal and asks nobody, and `mcp-toolsets stop`. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { systemClock, type Clock } from '../core/base/clock.js';
-import { DisposableStore, type Disposable } from '../core/base/disposables.js';
+import type { Disposable } from '../core/base/disposables.js';
 import { untilAborted } from '../core/base/events.js';
 import { isAlive } from '../core/base/isAlive.js';
 import { addressFileOf } from '../core/files/addressFile.js';
@@ -30,8 +30,7 @@ export async function engine(run: Run, given: string | undefined): Promise<numbe
     return await withHost(
       { ...run, asks: false, approve: false },
       async (running) => {
-        const visits = new Visits(systemClock, lingerMs);
-        running.closeFirst(() => Promise.resolve(visits.dispose()));
+        const visits = running.store.add(new Visits(systemClock, lingerMs));
         const endpoint = await openEndpoint(run, running, {
           port: 0,
           tokenFile,
@@ -41,10 +40,7 @@ export async function engine(run: Run, given: string | undefined): Promise<numbe
         });
         await unlock();
         if (typeof endpoint === 'number') return endpoint;
-        const store = new DisposableStore('engine');
-        running.closeFirst(() => Promise.resolve(store.dispose()));
-        running.followConfig(store);
-        run.permissions.follow(running.host, store);
+        running.follow();
         print(engineIsReady);
         await Promise.race([untilAborted(visits.ended), untilAborted(running.signal)]);
         return 0;

@@ -7,19 +7,18 @@ import { agentKinds, fileOf, rootOf, type AgentKind } from '../core/agents/agent
 import { homeLauncher, packageLauncher } from '../core/agents/entryKeys.js';
 import { planEntries } from '../core/agents/planEntries.js';
 import { wholeUtf8 } from '../core/base/textFile.js';
-import { ConfigState } from '../core/config/read/merge.js';
 import { builtInToolset, isEnabled } from '../core/config/model.js';
 import { writeLauncher } from '../core/files/launcherFile.js';
 import { writeInside } from '../core/files/realFiles.js';
 import { version } from '../../package.json';
-import { readConfigFiles, textIfThere } from './configFile.js';
+import { readConfig, textIfThere } from './configFile.js';
 import { FolderApprovals } from './folderApprovals.js';
 import { tokenFileFor } from './gateways.js';
 import { lineDifference } from './lineDifference.js';
 import type { Options } from './options.js';
 import { complain, complainLines, complainOf, misuse, print, reasonOf, toJson } from './output.js';
 import { inOrder, isOfFile } from './render.js';
-import { configDeps, type Run } from './withHost.js';
+import type { Run } from './withHost.js';
 
 export async function writeEntries(run: Run, agent: string | undefined, options: Options): Promise<number> {
   const { write } = options;
@@ -38,15 +37,14 @@ export async function writeEntries(run: Run, agent: string | undefined, options:
   }
   const label = file.startsWith(run.folder + path.sep) ? path.relative(run.folder, file) : file;
   const approvals = await FolderApprovals.open(run.folder);
-  const { sources, problems } = readConfigFiles(run.folder);
-  const { model, problems: found } = new ConfigState().apply(sources, configDeps);
-  const ofFiles = [...problems, ...found].filter(isOfFile);
+  const { servers: configured, problems } = readConfig(run.folder);
+  const ofFiles = problems.filter(isOfFile);
   if (ofFiles.length > 0) {
     complainOf(inOrder(ofFiles));
     return complain('Nothing was written: the toolsets are not known until you correct the config file.');
   }
   // An invalid id is a problem of the file, and names no toolset.
-  const servers = model.servers.filter((server) => isEnabled(server) && /^[\w-]{1,64}$/.test(server.id));
+  const servers = configured.filter((server) => isEnabled(server) && /^[\w-]{1,64}$/.test(server.id));
   const cli = realPath(path.join(path.dirname(run.guardianScript), 'cli.js'));
   const isOfPackage = cli.split(path.sep).slice(-4, -2).join('/') === 'node_modules/mcp-toolsets';
   const plan = planEntries({

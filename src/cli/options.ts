@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { isObject } from '../core/base/isObject.js';
 
 const options = {
   folder: { type: 'string', short: 'C' },
@@ -33,4 +34,16 @@ export type Options = ReturnType<typeof parseCommandLine>['values'];
 /** Throws with a sentence for a wrong command line. */
 export function parseCommandLine(args: string[]) {
   return parseArgs({ args, allowPositionals: true, options });
+}
+
+/** Returns the JSON object of a command line, or why the text is not a JSON object. */
+export function readObject(what: string, json: string): Record<string, unknown> | string {
+  let value: unknown;
+  try {
+    value = JSON.parse(json);
+  } catch (error) {
+    return `${what} are not JSON: ${(error as Error).message}`;
+  }
+  if (isObject(value)) return value;
+  return `${what} are not a JSON object, such as {"text":"hello"}.`;
 }

@@ -1,14 +1,12 @@
 /** `mcp-toolsets serve` (G6, H1). It follows the config files until it ends. */
 import { assertNever } from '../core/base/assertNever.js';
 import { systemClock } from '../core/base/clock.js';
-import { DisposableStore } from '../core/base/disposables.js';
 import { nextEvent, untilAborted } from '../core/base/events.js';
 import { needsAttention } from '../core/base/problem.js';
 import { asText } from '../core/base/text.js';
 import type { Program } from '../core/files/addressFile.js';
 import { secretInFile } from '../core/gateway/http/endpointSecret.js';
 import { createGateway, type GatewayDeps } from '../core/gateway/http/gateway.js';
-import type { Host } from '../core/host/hostContract.js';
 import type { Fields } from '../core/protocol/client.js';
 import { configFileOf } from '../core/files/configFile.js';
 import { createRestBackend } from '../core/host/restBackend.js';
@@ -83,19 +81,15 @@ export async function openEndpoint(run: Run, running: RunningHost, served: Serve
 }
 
 async function serve(run: Run, running: RunningHost, served: Served): Promise<number> {
-  const { host, signal, closeFirst } = running;
   const endpoint = await openEndpoint(run, running, served);
   if (typeof endpoint === 'number') return endpoint;
-  const store = new DisposableStore('serve');
-  closeFirst(() => Promise.resolve(store.dispose()));
-  running.followConfig(store);
-  run.permissions.follow(host, store);
-  tell(run, host, endpoint, served.tokenFile, store);
-  await untilAborted(signal);
+  running.follow();
+  tell(run, running, endpoint, served.tokenFile);
+  await untilAborted(running.signal);
   return 0;
 }
 
-function tell(run: Run, host: Host, endpoint: StableEndpoint, tokenFile: string, store: DisposableStore): void {
+function tell(run: Run, { host, store }: RunningHost, endpoint: StableEndpoint, tokenFile: string): void {
   const said = new NewLines(print);
   const complained = new NewLines(complain, subjectOfProblem);
   const look = (): void => {

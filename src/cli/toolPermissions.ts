@@ -7,7 +7,7 @@ import { largestConfigFile, readTextFileSync } from '../core/base/textFile.js';
 import { watchFile } from '../core/files/watchedFile.js';
 import type { Host } from '../core/host/hostContract.js';
 import { toolPermissions, type ToolPermission } from '../core/tools/permissions.js';
-import { readObject } from './jsonObject.js';
+import { readObject } from './options.js';
 import { complain } from './output.js';
 
 type Rules = Readonly<Record<string, unknown>>;

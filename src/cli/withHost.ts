@@ -2,23 +2,21 @@
 import { homedir } from 'node:os';
 import type { OfferReview } from '../core/approval/offerPrints.js';
 import { systemClock } from '../core/base/clock.js';
-import type { DisposableStore } from '../core/base/disposables.js';
+import { DisposableStore } from '../core/base/disposables.js';
 import type { Log } from '../core/base/log.js';
 import { asText } from '../core/base/text.js';
 import { ConfigState } from '../core/config/read/merge.js';
-import type { ConfigDeps } from '../core/config/model.js';
 import { sourceFiles } from '../core/config/sources.js';
 import type { SecretStore } from '../core/connections/http/oauth/contract.js';
 import { CallFile, callFileOf } from '../core/files/callFile.js';
-import { readEnvFile } from '../core/files/envFile.js';
 import { watchFolderOf } from '../core/files/folderWatch.js';
 import { watchFile } from '../core/files/watchedFile.js';
-import { assemble, directoryExists, type Core } from '../core/host/assemble.js';
+import { assemble, type Core } from '../core/host/assemble.js';
 import type { Host } from '../core/host/hostContract.js';
 import { noClient, type ExpectedClient, type Fields, type ServerClient } from '../core/protocol/client.js';
 import { RememberedConversations } from '../core/remembered/conversations.js';
 import { version } from '../../package.json';
-import { readConfigFiles } from './configFile.js';
+import { configDeps, readConfigFiles } from './configFile.js';
 import { FolderApprovals } from './folderApprovals.js';
 import { formAnswers } from './formAnswers.js';
 import { agentsByEnvironment } from './proxies.js';
@@ -50,8 +48,11 @@ export interface RunningHost {
   /** Aborted when the process is to end. */
   readonly signal: AbortSignal;
   readonly client: ServerClient | undefined;
-  /** Gives the host the config files whenever they change, until the store is disposed of. */
-  followConfig(store: DisposableStore): void;
+  /** Ends before the host. */
+  readonly store: DisposableStore;
+  /** Lets changes of the config files and of the person's permissions count from now on. */
+  follow(): void;
+  /** Ends before the store and the host. */
   closeFirst(close: () => Promise<void>): void;
 }
 
@@ -64,14 +65,6 @@ interface Guards {
   readonly expects?: (() => ExpectedClient) | undefined;
   readonly offerReview: OfferReview;
 }
-
-/** The environment of every command. Secrets come from the keyring or from environment variables (C2). */
-export const configDeps: ConfigDeps = {
-  env: process.env,
-  directoryExists,
-  secret: secretOf,
-  envFile: readEnvFile,
-};
 
 /** The command line stores no token of a sign-in. Tokens for machines stay in memory for one run. */
 const memoryOnlySecrets: SecretStore = {
@@ -141,6 +134,7 @@ export async function withHost(
   core.recorder.onDidRecord((fact) => record.note(JSON.stringify(fact)));
   const waiting = new NewLines(complain);
   host.onDidChange((snapshot) => waiting.say(approvals.waitingLines(snapshot)));
+  const store = new DisposableStore('command');
   const closings: (() => Promise<void>)[] = [];
   try {
     const { servers } = new ConfigState().apply(sources, configDeps).model;
@@ -154,12 +148,17 @@ export async function withHost(
       started,
       signal: interruption.signal,
       client,
-      followConfig: (store) => (readSources = followConfig(host, folder, store)),
+      store,
+      follow: () => {
+        readSources = followConfig(host, folder, store);
+        run.permissions.follow(host, store);
+      },
       closeFirst: (close) => void closings.push(close),
     };
     return await Promise.race([use(running), interruption.exitCode]);
   } finally {
     for (const close of closings) await close();
+    store.dispose();
     await core.dispose();
     await record.flush();
     approvals.dispose();
