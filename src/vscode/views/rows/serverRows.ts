@@ -1,6 +1,7 @@
 /** Makes the rows of the sidebar from the status snapshot as plain values with stable ids. Pure. */
 import { commandLine, launchLines } from '../../../core/approval/approvalTexts.js';
 import { code, formatted, markdownList, noMarkdown, unmarked, type Markdown } from '../../../core/base/inert.js';
+import { groupedBy } from '../../../core/base/groupedBy.js';
 import { needsAttention, type Problem } from '../../../core/base/problem.js';
 import { firstLine } from '../../../core/base/text.js';
 import { conversationLabel } from '../../../core/protocol/conversationLabel.js';
@@ -43,12 +44,7 @@ import { group, row, type TreeNode, type TreeOptions, uniqueIds, warningIcon } f
 export function treeModel(snapshot: StatusSnapshot, options: TreeOptions): readonly TreeNode[] {
   const severalFiles = new Set(snapshot.servers.map(({ source }) => source)).size > 1;
   const unique = uniqueIds();
-  const problems = new Map<string | undefined, Problem[]>();
-  for (const problem of snapshot.problems) {
-    const known = problems.get(problem.server);
-    if (known) known.push(problem);
-    else problems.set(problem.server, [problem]);
-  }
+  const problems = groupedBy(snapshot.problems, ({ server }) => server);
   const ofServer = (id: string): readonly Problem[] => problems.get(id) ?? [];
   const shown = options.onlyWithProblems
     ? snapshot.servers.filter(({ id }) => ofServer(id).some(needsAttention))

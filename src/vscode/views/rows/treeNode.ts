@@ -1,13 +1,13 @@
 /** A row of the sidebar as a plain value. Pure; does not import `vscode`. */
 import { isDeepStrictEqual } from 'node:util';
-import { inert, markdownList, type Inert, type Markdown } from '../../../core/base/inert.js';
+import { inert, markdownList, type Markdown } from '../../../core/base/inert.js';
 import type { OfferName } from '../../../core/approval/offerPrints.js';
 import type { Place } from '../../../core/base/problem.js';
 import type { ConversationTitle } from '../../engine/conversationTitles.js';
 import type { ViewIcon } from '../serverStates.js';
+import type { ShownRow } from '../trees.js';
 
-export interface TreeNode {
-  readonly id: string;
+export interface TreeNode extends ShownRow {
   readonly kind:
     | 'server'
     | 'launch'
@@ -22,14 +22,6 @@ export interface TreeNode {
     | 'shadowed'
     | 'builtIn';
   readonly server: string;
-  readonly label: Inert;
-  readonly description: Inert;
-  /** A screen reader says this in place of label and description. It includes the meaning of the icon. */
-  readonly spoken: Inert;
-  readonly tooltip: Markdown;
-  readonly icon: ViewIcon;
-  /** Words for the conditions of menus, separated by spaces. */
-  readonly context: string;
   readonly initially: 'leaf' | 'collapsed' | 'expanded';
   readonly place?: Place;
   readonly ticked?: boolean;
