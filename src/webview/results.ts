@@ -52,9 +52,8 @@ function partElement(part: Part): Node {
     case 'text':
       return labelled(kindOf('text', part), pre(readable(text(part['text']))));
     case 'image':
-      return labelled(kindOf(text(part['mimeType']), part), image(part['mimeType'], part['data']));
     case 'audio':
-      return labelled(kindOf(text(part['mimeType']), part), audio(part['mimeType'], part['data']));
+      return labelled(kindOf(text(part['mimeType']), part), media(part['type'], part['mimeType'], part['data']));
     case 'resource':
       return resource((part['resource'] ?? {}) as Part);
     case 'resource_link':
@@ -70,22 +69,21 @@ function kindOf(kind: string, part: Part): string {
   return Array.isArray(audience) ? `${kind} · for ${audience.map(text).join(' and ')}` : kind;
 }
 
-function image(type: unknown, data: unknown): Node {
-  if (!/^image\/[a-z0-9.+-]+$/i.test(text(type))) return pre(json({ type, data }));
-  return element('img', { src: `data:${text(type)};base64,${bare(data)}`, alt: `Image of the result, ${text(type)}` });
-}
-
-function audio(type: unknown, data: unknown): Node {
-  if (!/^audio\/[a-z0-9.+-]+$/i.test(text(type))) return pre(json({ type, data }));
-  return element('audio', { controls: true, src: `data:${text(type)};base64,${bare(data)}` });
+function media(kind: 'image' | 'audio', type: unknown, data: unknown): Node {
+  if (!new RegExp(`^${kind}/[a-z0-9.+-]+$`, 'i').test(text(type))) return pre(json({ type, data }));
+  const src = `data:${text(type)};base64,${bare(data)}`;
+  return kind === 'audio'
+    ? element('audio', { controls: true, src })
+    : element('img', { src, alt: `Image of the result, ${text(type)}` });
 }
 
 function resource(held: Part): Node {
   const label = `resource · ${text(held['uri'])}`;
   const type = text(held['mimeType']);
   if (typeof held['text'] === 'string') return labelled(label, pre(readable(held['text'])));
-  if (type.startsWith('image/')) return labelled(label, image(type, held['blob']));
-  if (type.startsWith('audio/')) return labelled(label, audio(type, held['blob']));
+  for (const kind of ['image', 'audio'] as const) {
+    if (type.startsWith(`${kind}/`)) return labelled(label, media(kind, type, held['blob']));
+  }
   const bytes = Math.floor((bare(held['blob']).replace(/=+$/, '').length * 3) / 4);
   return labelled(label, element('p', {}, `${type || 'binary'}, ${bytes} bytes`));
 }

@@ -21,7 +21,7 @@ import { agreedChange, asAgreed } from '../commands/previews.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
 import { toolCount, whyNothingRuns } from '../views/phrases.js';
 import type { AgentEndpoint } from '../engine/agentEndpoint.js';
-import { endpointProblems } from './endpointProblems.js';
+import { agentEndpointProblem } from './endpointProblems.js';
 
 const title = inert`Set Up Another Agent`;
 
@@ -75,8 +75,7 @@ async function confirmsPort(endpoint: AgentEndpoint, { asked, choosePort }: Port
   );
   const isSettled = (): boolean => endpoint.state.kind !== 'off' && endpoint.state.kind !== 'starting';
   if (!isSettled()) await nextEvent(endpoint.onDidChange, isSettled, AbortSignal.timeout(10_000));
-  const nowhere = { file: '', range: { start: { line: 0, character: 0 }, end: { line: 0, character: 0 } } };
-  const [problem] = endpointProblems(endpoint.state, nowhere);
+  const problem = agentEndpointProblem(endpoint.state);
   if (problem) throw new Error(`${problem.message} ${problem.fix}`);
   return true;
 }

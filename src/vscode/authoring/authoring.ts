@@ -53,34 +53,36 @@ export function createAuthoring(slot: EngineSlot, env: () => Readonly<Record<str
     slot.state.snapshot.servers.find((server) => server.id === id && samePath(server.source, uri.fsPath));
   const setVariables = (): string[] =>
     Object.entries(env())
-      .filter(([, value]) => value !== undefined)
-      .map(([name]) => name)
+      .flatMap(([name, value]) => (value === undefined ? [] : [name]))
       .sort();
+  const known = (document: vscode.TextDocument) => ({
+    variables: setVariables(),
+    tools: (server: string) => knownTools(statusOf(document, server)),
+  });
 
   async function completeAt(
     document: vscode.TextDocument,
     position: vscode.Position,
   ): Promise<vscode.CompletionItem[]> {
     const suggestions = await complete(document.getText(), document.offsetAt(position), {
-      variables: setVariables(),
-      tools: (server) => knownTools(statusOf(document, server)),
+      ...known(document),
       entries: (path) => entriesOf(join(folderOf(document), path)),
     });
     return suggestions.map((suggestion) => toItem(document, suggestion));
   }
 
   function hoverAt(document: vscode.TextDocument, position: vscode.Position): vscode.Hover | undefined {
-    const variables = env();
+    const { variables, tools } = known(document);
     const found = hover(document.getText(), document.offsetAt(position), {
       toolNames: (server) => {
-        const names = knownTools(statusOf(document, server)).map(({ original }) => original);
+        const names = tools(server).map(({ original }) => original);
         return names.length > 0 ? names : undefined;
       },
       toolText: (server, name) => {
         const tool = statusOf(document, server)?.tools.find(({ original }) => original === name);
         return tool && overrideText(tool);
       },
-      isSet: (name) => Object.hasOwn(variables, name) && variables[name] !== undefined,
+      isSet: (name) => variables.includes(name),
       serverState: (server) => stateText(statusOf(document, server)),
     });
     return found && new Hover(markdownString(found.markdown), rangeOf(document, found.span));
@@ -101,9 +103,11 @@ export function createAuthoring(slot: EngineSlot, env: () => Readonly<Record<str
     const isHere = sameAs(file);
     const problems = snapshot.problems.filter(({ place }) => isHere(place.file));
     const fixes = new QuickFixes(text, {
-      variables: setVariables(),
-      tools: (server) => knownTools(statusOf(document, server)),
-      restartable: (server) => actionsOf(statusOf(document, server)).includes('restartable'),
+      ...known(document),
+      restartable: (server) => {
+        const status = statusOf(document, server);
+        return status !== undefined && actions(status.state).includes('restartable');
+      },
       isFree: (path) => {
         const free = resolve(folderOf(document), path);
         return !existsSync(free) && leadsOutside(folderOf(document), free) === undefined;
@@ -118,8 +122,7 @@ export function createAuthoring(slot: EngineSlot, env: () => Readonly<Record<str
     { start }: vscode.Range,
     { diagnostics, only }: vscode.CodeActionContext,
   ): vscode.CodeAction[] {
-    const ofFile = fixesOf(document);
-    const { problems, fixes, all: safe } = ofFile;
+    const { problems, fixes, all: safe } = fixesOf(document);
     // The editor follows links when it saves a fix (S1a).
     const isOutside = leadsOutside(folderOf(document), document.uri.fsPath) !== undefined;
     const all = isOutside ? [] : safe;
@@ -134,19 +137,17 @@ export function createAuthoring(slot: EngineSlot, env: () => Readonly<Record<str
       const kind = SourceFixAll.append('mcpToolsets');
       return only.contains(kind) ? fixAll(kind, inert`Apply all safe fixes`) : [];
     }
-    const asked = problems.flatMap((problem) => {
-      const diagnostic = diagnostics.find((one) => isOf(one, problem));
-      return diagnostic ? [{ problem, diagnostic }] : [];
-    });
     // Problems of many tools may have the same fix.
     const offered = new Set<string>();
-    const found = asked.flatMap(({ problem, diagnostic }) =>
-      fixes
+    const found = problems.flatMap((problem) => {
+      const diagnostic = diagnostics.find((one) => isOf(one, problem));
+      if (!diagnostic) return [];
+      return fixes
         .for(problem)
         .filter(({ does }) => !isOutside || does.kind === 'command')
         .filter(({ does }) => offered.size !== offered.add(JSON.stringify(does)).size)
-        .map((fix) => toAction(document, fix, diagnostic)),
-    );
+        .map((fix) => toAction(document, fix, diagnostic));
+    });
     const toOverride = isOutside ? [] : fixes.at(document.offsetAt(start)).map((fix) => toAction(document, fix));
     return [
       ...found,
@@ -188,16 +189,12 @@ async function renameEdits(
   refuseOutside(folder, document.uri.fsPath);
   const renamed = renamedServer(document.getText(), found.keySpan, to);
   if (typeof renamed === 'string') throw new Error(renamed);
-  const edit = new vscode.WorkspaceEdit();
-  const add = (one: vscode.TextDocument, edits: readonly TextEdit[]): void => {
-    for (const { span, text } of edits) edit.replace(one.uri, rangeOf(one, span), text);
-  };
-  add(document, renamed);
+  const edit = workspaceEdit(document, renamed);
   const renaming = { from: found.id, to };
   for (const { path, edits } of await othersIn(folder)) {
     if (leadsOutside(folder, path) !== undefined) continue;
     const other = await openToEdit(vscode.Uri.file(path)).catch(() => undefined);
-    if (other) add(other, edits(other.getText(), renaming));
+    if (other) workspaceEdit(other, edits(other.getText(), renaming), edit);
   }
   return edit;
 }
@@ -222,10 +219,6 @@ function knownTools(server: ServerStatus | undefined): KnownTool[] {
     }),
     ...server.excluded.map(({ original }) => ({ original, description: '', arguments: new Map<string, unknown>() })),
   ];
-}
-
-function actionsOf(server: ServerStatus | undefined): readonly string[] {
-  return server ? actions(server.state) : [];
 }
 
 function stateText(server: ServerStatus | undefined): Markdown | undefined {
@@ -323,8 +316,12 @@ function isOf({ source, code, range }: vscode.Diagnostic, problem: Problem): boo
   return source === diagnosticSource && value === problem.code && range.isEqual(toRange(problem.place.range));
 }
 
-export function workspaceEdit(document: vscode.TextDocument, edits: readonly TextEdit[]): vscode.WorkspaceEdit {
-  const edit = new vscode.WorkspaceEdit();
+/** Adds the edits of a document to an edit of several. */
+export function workspaceEdit(
+  document: vscode.TextDocument,
+  edits: readonly TextEdit[],
+  edit = new vscode.WorkspaceEdit(),
+): vscode.WorkspaceEdit {
   for (const { span, text } of edits) edit.replace(document.uri, rangeOf(document, span), text);
   return edit;
 }

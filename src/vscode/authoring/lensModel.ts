@@ -18,35 +18,33 @@ export function lenses(text: string, servers: readonly ServerStatus[]): LensMode
   return serversIn(text).flatMap(({ id, keySpan: span }) => {
     const server = servers.find((one) => one.id === id);
     if (!server) return [];
-    const lens = (title: Inert, tooltip: Inert, command: string): LensModel => ({
-      span,
-      title,
-      tooltip,
-      command,
-      server: id,
-    });
+    const { kind } = server.state;
     const possible = actions(server.state);
-    const isOff = server.state.kind === 'disabled';
-    return [
-      lens(stateTitle(server), stateTooltip(server), 'mcpToolsets.servers.focus'),
-      ...(server.state.kind === 'invalid'
-        ? [lens(inert`Show Problems`, inert`Show what is wrong with ${id}`, 'workbench.actions.view.problems')]
-        : []),
-      ...(server.approval.kind === 'pending'
-        ? [lens(inert`Approve…`, inert`See what ${id} would start`, 'mcpToolsets.approve')]
-        : []),
-      ...(signInActions(server).includes('signInable')
-        ? [lens(inert`Sign In…`, inert`Open the page of ${id} in your browser`, 'mcpToolsets.signIn')]
-        : []),
-      ...(possible.includes('restartable')
-        ? [lens(inert`Restart`, inert`Restart ${id}`, 'mcpToolsets.restart')]
-        : possible.includes('startable')
-          ? [lens(inert`Start`, inert`Start ${id}`, 'mcpToolsets.start')]
-          : []),
-      ...(isOff ? [lens(inert`Enable`, inert`Write enabled: true`, 'mcpToolsets.enable')] : []),
-      ...(hasLog(server) ? [lens(inert`Show Log`, inert`Show the log of ${id}`, 'mcpToolsets.showServerLog')] : []),
-      ...(possible.includes('stoppable') ? [lens(inert`Stop`, inert`Stop ${id}`, 'mcpToolsets.stop')] : []),
+    const restarts = possible.includes('restartable');
+    const all: readonly (readonly [shown: boolean, title: Inert, tooltip: Inert, command: string])[] = [
+      [true, stateTitle(server), stateTooltip(server), 'mcpToolsets.servers.focus'],
+      [
+        kind === 'invalid',
+        inert`Show Problems`,
+        inert`Show what is wrong with ${id}`,
+        'workbench.actions.view.problems',
+      ],
+      [server.approval.kind === 'pending', inert`Approve…`, inert`See what ${id} would start`, 'mcpToolsets.approve'],
+      [
+        signInActions(server).includes('signInable'),
+        inert`Sign In…`,
+        inert`Open the page of ${id} in your browser`,
+        'mcpToolsets.signIn',
+      ],
+      [restarts, inert`Restart`, inert`Restart ${id}`, 'mcpToolsets.restart'],
+      [!restarts && possible.includes('startable'), inert`Start`, inert`Start ${id}`, 'mcpToolsets.start'],
+      [kind === 'disabled', inert`Enable`, inert`Write enabled: true`, 'mcpToolsets.enable'],
+      [hasLog(server), inert`Show Log`, inert`Show the log of ${id}`, 'mcpToolsets.showServerLog'],
+      [possible.includes('stoppable'), inert`Stop`, inert`Stop ${id}`, 'mcpToolsets.stop'],
     ];
+    return all.flatMap(([shown, title, tooltip, command]) =>
+      shown ? [{ span, title, tooltip, command, server: id }] : [],
+    );
   });
 }
 

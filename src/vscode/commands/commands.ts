@@ -2,7 +2,7 @@
 import * as vscode from 'vscode';
 import { inert } from '../../core/base/inert.js';
 import { messageOf } from '../../core/base/text.js';
-import { window, orShowFailure } from '../views/inertEditor.js';
+import { command, orShowFailure, window } from '../views/inertEditor.js';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
 import type { Host } from '../../core/host/hostContract.js';
 import type { ServerStatus } from '../../core/reconcile/status.js';
@@ -34,8 +34,8 @@ export function registerCommands(
   manifest: Manifest,
 ): Disposable {
   const store = new DisposableStore('commands');
-  const register = (name: string, run: (subject: Subject, selected?: unknown) => Promise<void>): void => {
-    store.add(vscode.commands.registerCommand(`mcpToolsets.${name}`, run));
+  const register = (name: string, run: (subject: Subject, selected?: unknown) => PromiseLike<void>): void => {
+    store.add(command(name, run));
   };
 
   async function act(action: Action, servers: (fits: Fits) => Promise<readonly ServerStatus[]>): Promise<void> {
@@ -103,35 +103,31 @@ export function registerCommands(
   register('restartAll', () => act('restart', all));
   register('enable', (subject, selected) => enable(true, subject, selected));
   register('disable', (subject, selected) => enable(false, subject, selected));
-  for (const [command, permission] of [
+  for (const [name, permission] of [
     ['askBeforeCalls', 'ask'],
     ['denyTool', 'deny'],
     ['allowTool', 'allow'],
   ] as const) {
-    register(command, (subject, selected) =>
-      orShowFailure(async () =>
-        (await import('./toolPermission.js')).setPermission(nodesOf(subject, selected), permission),
-      ),
+    register(name, async (subject, selected) =>
+      (await import('./toolPermission.js')).setPermission(nodesOf(subject, selected), permission),
     );
   }
   for (const ticked of [true, false]) {
-    register(ticked ? 'publishTool' : 'keepOutTool', (subject, selected) =>
-      orShowFailure(async () => {
-        const rows = nodesOf(subject, selected).filter((row) => row.ticked !== undefined);
-        const { writeTicks } = await import('../authoring/serverChanges.js');
-        await writeTicks(
-          slot,
-          rows.map((row) => ({ ...row, ticked })),
-        );
-      }),
-    );
+    register(ticked ? 'publishTool' : 'keepOutTool', async (subject, selected) => {
+      const rows = nodesOf(subject, selected).filter((row) => row.ticked !== undefined);
+      const { writeTicks } = await import('../authoring/serverChanges.js');
+      await writeTicks(
+        slot,
+        rows.map((row) => ({ ...row, ticked })),
+      );
+    });
   }
   register('goToPattern', async (subject) => {
     const { server: id, original } = nodeOf(subject) ?? {};
     const server = slot.state.snapshot.servers.find((one) => one.id === id);
     if (!server || original === undefined) return;
     const { goToPattern } = await import('../authoring/serverChanges.js');
-    await orShowFailure(() => goToPattern(server, original));
+    await goToPattern(server, original);
   });
   register('release', async (subject) => {
     const { server, conversation } = nodeOf(subject) ?? {};
@@ -149,9 +145,7 @@ export function registerCommands(
     const place = slot.state.snapshot.servers.find(({ id }) => id === server)?.place;
     if (!place) return;
     const { uri, range } = toLocation(place);
-    await orShowFailure(async () => {
-      await vscode.window.showTextDocument(await openDocument(uri), { selection: range });
-    });
+    await vscode.window.showTextDocument(await openDocument(uri), { selection: range });
   });
   register('copyName', async (subject) => {
     const name = typeof subject === 'string' ? subject : (nodeOf(subject)?.name ?? (await chooseTool(slot)));
@@ -161,36 +155,22 @@ export function registerCommands(
     const errors = nodesOf(subject, selected).flatMap(({ kind, name }) => (kind === 'problem' && name ? [name] : []));
     await vscode.env.clipboard.writeText(errors.join('\n'));
   });
-  register('explainTool', async () => {
-    const { explainTool } = await import('./explainTool.js');
-    await explainTool(slot.state.snapshot);
-  });
-  register('copyDiagnostics', async () => {
-    const { copyDiagnostics } = await import('./copyDiagnostics.js');
-    await copyDiagnostics(slot, logs, manifest);
-  });
-  register('openWalkthrough', async () => {
-    await vscode.commands.executeCommand('workbench.action.openWalkthrough', walkthrough, false);
-  });
-  register('openSettings', async () => {
-    await vscode.commands.executeCommand('workbench.action.openSettings', '@ext:minds.mcp-toolsets');
-  });
-  register('createConfig', () => orShowFailure(async () => (await import('./openConfig.js')).createConfig()));
-  register('addServer', () => orShowFailure(async () => (await import('./addServer.js')).addServer(secrets)));
-  register('import', (subject) =>
-    orShowFailure(async () =>
-      (await import('./importing.js')).importServersInto(secrets, typeof subject === 'string' ? subject : undefined),
-    ),
+  register('explainTool', async () => (await import('./explainTool.js')).explainTool(slot.state.snapshot));
+  register('copyDiagnostics', async () => (await import('./copyDiagnostics.js')).copyDiagnostics(slot, logs, manifest));
+  const execute = vscode.commands.executeCommand;
+  register('openWalkthrough', () => execute('workbench.action.openWalkthrough', walkthrough, false));
+  register('openSettings', () => execute('workbench.action.openSettings', '@ext:minds.mcp-toolsets'));
+  register('createConfig', async () => (await import('./openConfig.js')).createConfig());
+  register('openConfig', async () => (await import('./openConfig.js')).openConfig());
+  register('addServer', async () => (await import('./addServer.js')).addServer(secrets));
+  register('import', async (subject) =>
+    (await import('./importing.js')).importServersInto(secrets, typeof subject === 'string' ? subject : undefined),
   );
   // A quick fix names the server.
-  register('removeRivals', (subject) =>
-    orShowFailure(async () => {
-      const server = serverOf(subject);
-      const { removeRivals } = await import('./removing.js');
-      if (server !== undefined) await removeRivals(server, slot.state.snapshot.problems);
-    }),
-  );
-  register('openConfig', () => orShowFailure(async () => (await import('./openConfig.js')).openConfig()));
+  register('removeRivals', async (subject) => {
+    const server = serverOf(subject);
+    if (server !== undefined) await (await import('./removing.js')).removeRivals(server, slot.state.snapshot.problems);
+  });
   return store;
 }
 

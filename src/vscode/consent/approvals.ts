@@ -1,7 +1,6 @@
 /** Asks before a server of the workspace starts (S1). Other extensions can run the commands, so they show the launch first. */
-import * as vscode from 'vscode';
 import { inert } from '../../core/base/inert.js';
-import { window } from '../views/inertEditor.js';
+import { command, window } from '../views/inertEditor.js';
 import { sameServer, type ApprovalLedger, type ApprovedServer } from '../../core/approval/ledger.js';
 import type { LaunchDescription } from '../../core/approval/fingerprint.js';
 import { asText } from '../../core/base/text.js';
@@ -38,23 +37,23 @@ export function askForApprovals(slot: EngineSlot, ledger: ApprovalLedger): Dispo
     }),
   );
   store.add(onDidChangeSetting('approval', () => ledger.recheck()));
-  register('approve', async (subject) => {
-    const pending = pendingFor(subject);
-    const [only] = pending;
-    if (!only) showNone();
-    else if (pending.length === 1) await confirm(only);
-    else await review(pending);
-  });
-  register('reviewPending', reviewPending);
-  register('revoke', async (subject) => {
-    const approved = await chooseApproved(serverOf(subject));
-    if (approved) await ledger.revoke(approved);
-  });
+  store.add(
+    command('approve', async (subject: Subject) => {
+      const pending = pendingFor(subject);
+      const [only] = pending;
+      if (!only) showNone();
+      else if (pending.length === 1) await confirm(only);
+      else await review(pending);
+    }),
+  );
+  store.add(command('reviewPending', reviewPending));
+  store.add(
+    command('revoke', async (subject: Subject) => {
+      const approved = await chooseApproved(serverOf(subject));
+      if (approved) await ledger.revoke(approved);
+    }),
+  );
   return store;
-
-  function register(name: string, run: (subject: Subject) => Promise<void>): void {
-    store.add(vscode.commands.registerCommand(`mcpToolsets.${name}`, run));
-  }
 
   function pendingOf({ servers }: StatusSnapshot): PendingLaunch[] {
     return servers.flatMap(({ approval, previous }) => {

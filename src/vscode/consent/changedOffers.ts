@@ -1,12 +1,11 @@
 /** *Accept Changed Tools* (S3). Other extensions can run the command, but its argument can only reduce what the review shows. */
-import * as vscode from 'vscode';
 import type { OfferLedger } from '../../core/approval/offerLedger.js';
 import type { OfferName } from '../../core/approval/offerPrints.js';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
 import { inert } from '../../core/base/inert.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
 import { fileLabel } from '../views/fileLabels.js';
-import { window } from '../views/inertEditor.js';
+import { command, window } from '../views/inertEditor.js';
 import {
   changeDescription,
   changeLabel,
@@ -24,7 +23,7 @@ export function showChangedOffers(slot: EngineSlot, offers: OfferLedger): Dispos
     new ReadOnlyDocuments({ scheme: 'mcp-toolsets-changes', gone: 'This review has ended.', most: 20 }),
   );
   store.add(
-    vscode.commands.registerCommand('mcpToolsets.acceptTools', async (subject: Subject) => {
+    command('acceptTools', async (subject: Subject) => {
       const names = changedNames(subject);
       if (names.length === 0) {
         void window.showInformationMessage(inert`Nothing has changed since you let the MCP servers start.`);

@@ -2,7 +2,7 @@
 import * as vscode from 'vscode';
 import { inert } from '../../core/base/inert.js';
 import { messageOf } from '../../core/base/text.js';
-import { window } from '../views/inertEditor.js';
+import { command, window } from '../views/inertEditor.js';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
 import type { Redirect, SignInBrowser, SignInParties } from '../../core/connections/http/oauth/contract.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
@@ -26,8 +26,8 @@ export function registerSignIn(slot: EngineSlot, logs: Logs): Disposable {
     // The browser of a web editor may not reach ports of the extension host, but it reaches the editor's address.
     vscode.env.uiKind === vscode.UIKind.Web && !isFixed ? returns.wait() : listen(port, isFixed);
 
-  store.add(vscode.commands.registerCommand('mcpToolsets.signIn', (subject: Subject) => signIn(subject)));
-  store.add(vscode.commands.registerCommand('mcpToolsets.signOut', (subject: Subject) => signOut(subject)));
+  store.add(command('signIn', signIn));
+  store.add(command('signOut', signOut));
   store.add(
     slot.onDidChange(({ snapshot }) => {
       for (const id of news.of(snapshot.servers)) if (!running.has(id)) void tellOf(id);

@@ -5,7 +5,7 @@ import { basename, dirname, join } from 'node:path';
 import type { Clock } from '../../core/base/clock.js';
 import { inert } from '../../core/base/inert.js';
 import { shortList, asText, messageOf } from '../../core/base/text.js';
-import { window } from '../views/inertEditor.js';
+import { command, window } from '../views/inertEditor.js';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
 import type { Log } from '../../core/base/log.js';
 import { SingleFlight } from '../../core/base/singleFlight.js';
@@ -123,7 +123,7 @@ export function registerAgentFiles({ slot, team, clock, log }: AgentFilesDeps): 
     }),
   );
   store.add(
-    vscode.commands.registerCommand('mcpToolsets.writeAgents', async () => {
+    command('writeAgents', async () => {
       const { members, teams } = team.view;
       if (!slot.engine) {
         void window.showInformationMessage(inert`${whyNothingRuns(slot.state.phase)}`);

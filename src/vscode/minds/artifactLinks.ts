@@ -6,7 +6,7 @@ import { toDisposable, type Disposable } from '../../core/base/disposables.js';
 import { Icon, inert } from '../../core/base/inert.js';
 import { artifactsRoot, timeOfArtifact } from '../../core/results/artifactName.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
-import { window } from '../views/inertEditor.js';
+import { command, window } from '../views/inertEditor.js';
 import { timeOf } from '../views/phrases.js';
 import { nodeOf, type Subject } from '../views/rows/subject.js';
 import { artifactPath, linkName } from './artifactNames.js';
@@ -67,7 +67,7 @@ export class ArtifactLinks implements Disposable {
 
 /** *Show Files of This Chat*: the result files of a conversation (V2). */
 export function registerShownFiles(slot: EngineSlot, artifacts: ArtifactLinks): Disposable {
-  return vscode.commands.registerCommand('mcpToolsets.showConversationFiles', async (subject: Subject) => {
+  return command('showConversationFiles', async (subject: Subject) => {
     const conversation = nodeOf(subject)?.conversation;
     const files = conversation === undefined ? [] : ((await slot.engine?.conversationTools.files(conversation)) ?? []);
     if (files.length === 0) {

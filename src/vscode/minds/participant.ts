@@ -116,21 +116,21 @@ class ChatExchange {
     switch (command) {
       case 'mcp':
         showServers(this.stream, slot.state, this.conversation);
-        return this.unchanged();
+        break;
       case 'tools':
         showTools(this.stream, this.setup(), slot.state, this.who());
-        return this.unchanged();
+        break;
       case 'reload':
         this.stream.progress(formatted`Reading the config files again …`);
         await slot.engine?.host.reload();
         showServers(this.stream, slot.state, this.conversation);
-        return this.unchanged();
+        break;
       case 'release':
         await release(this.stream, slot.engine, this.conversation, prompt.trim());
-        return this.unchanged();
+        break;
       case 'files':
         showFiles(this.stream, artifacts, (await slot.engine?.conversationTools.files(this.conversation)) ?? []);
-        return this.unchanged();
+        break;
       case 'as':
         return await this.as(prompt.trim());
       case 'continue':
@@ -138,6 +138,7 @@ class ChatExchange {
       default:
         return await this.asked(prompt);
     }
+    return this.unchanged();
   }
 
   private async as(words: string): Promise<vscode.ChatResult> {

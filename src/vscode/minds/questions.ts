@@ -1,9 +1,8 @@
 /** Asks in the chat before a call (S4). The stable API has no such question, so it shows buttons. The end of a turn is a no. */
-import * as vscode from 'vscode';
 import { bothEnds, code, fenced, inert, formatted, type Inert } from '../../core/base/inert.js';
 import { fitsQuestion } from '../consent/callQuestionText.js';
 import { CallReview } from '../consent/callQuestion.js';
-import { window, type InertStream } from '../views/inertEditor.js';
+import { command, window, type InertStream } from '../views/inertEditor.js';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
 import { OneByOne } from '../../core/base/oneByOne.js';
 import type { Permit } from '../../core/minds/conversation.js';
@@ -11,7 +10,6 @@ import type { ConversationTool, ToolCall } from '../../core/minds/model.js';
 import type { Host } from '../../core/host/hostContract.js';
 import type { CallAnswer } from '../../core/host/permission.js';
 
-const command = 'mcpToolsets.minds.answer';
 type Answer = CallAnswer | 'show';
 /** The visible columns of code in a chat of the smallest width. */
 const chatWidth = 32;
@@ -25,7 +23,7 @@ export class ChatQuestions implements Disposable {
 
   constructor() {
     this.store.add(
-      vscode.commands.registerCommand(command, (id: unknown, answer: unknown) => {
+      command('minds.answer', (id: unknown, answer: unknown) => {
         const resolve = typeof id === 'string' ? this.open.get(id) : undefined;
         if (resolve && isAnswer(answer)) resolve(answer);
         else void window.showInformationMessage(inert`This question was already answered, or its turn has ended.`);
@@ -87,7 +85,7 @@ function show(stream: InertStream, id: string, tool: ConversationTool, input: st
   const given = input === undefined ? formatted`The open document shows all of the input.` : fenced(input, 'json');
   stream.markdown(formatted`\n\nCall ${code(tool.name)} of ${code(tool.toolset)}?${destroys}\n\n${given}\n\n`);
   const button = (title: Inert, answer: Answer): void => {
-    stream.button({ command, title, arguments: [id, answer] });
+    stream.button({ command: 'mcpToolsets.minds.answer', title, arguments: [id, answer] });
   };
   if (input === undefined) button(inert`Show Input`, 'show');
   button(inert`Allow`, 'once');

@@ -11,7 +11,7 @@ import { maxSteps } from '../engine/settings.js';
 import type { ConversationTitles } from '../engine/conversationTitles.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
 import { registerAgentFiles } from './agentFiles.js';
-import { CompletionItem } from '../views/inertEditor.js';
+import { command, CompletionItem } from '../views/inertEditor.js';
 import { toolCount } from '../views/phrases.js';
 import { ArtifactLinks, registerShownFiles } from './artifactLinks.js';
 import type { CallPages } from '../views/calls/callPages.js';
@@ -46,7 +46,7 @@ export function registerMinds({ slot, clock, log, storage, titles, pages }: Regi
   store.add(completeTeamFiles(slot));
   slot.observe(() => problems.problems(slot.engine?.host.catalogue.toolsets ?? [], (server) => placeIn(slot, server)));
   store.add(
-    vscode.commands.registerCommand('mcpToolsets.minds.continue', () =>
+    command('minds.continue', () =>
       vscode.commands.executeCommand('workbench.action.chat.open', { query: '@minds /continue' }),
     ),
   );

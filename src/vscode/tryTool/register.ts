@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import { inert } from '../../core/base/inert.js';
 import { isObject } from '../../core/base/isObject.js';
 import { firstLine } from '../../core/base/text.js';
-import { window } from '../views/inertEditor.js';
+import { command, window } from '../views/inertEditor.js';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
 import type { ServerStatus } from '../../core/reconcile/status.js';
 import type { ServedTool } from '../../core/tools/catalogue.js';
@@ -21,13 +21,10 @@ export function registerTryTool(deps: TryToolDeps): Disposable {
     return store.add(new Panels(deps));
   };
   store.add(
-    vscode.commands.registerCommand(
-      'mcpToolsets.tryTool',
-      async (subject: Subject, published: unknown, given: unknown) => {
-        const found = await toolOf(deps.slot, subject, published);
-        if (found) (await (loading ??= load())).show(found.server, found.tool, isObject(given) ? given : undefined);
-      },
-    ),
+    command('tryTool', async (subject: Subject, published: unknown, given: unknown) => {
+      const found = await toolOf(deps.slot, subject, published);
+      if (found) (await (loading ??= load())).show(found.server, found.tool, isObject(given) ? given : undefined);
+    }),
   );
   store.add(
     vscode.window.registerWebviewPanelSerializer('mcpToolsets.tryTool', {
@@ -36,7 +33,7 @@ export function registerTryTool(deps: TryToolDeps): Disposable {
     }),
   );
   store.add(
-    vscode.commands.registerCommand('mcpToolsets.openApp', async (name: unknown) => {
+    command('openApp', async (name: unknown) => {
       const app = typeof name === 'string' ? deps.slot.engine?.conversationTools.app(name) : undefined;
       if (!app) {
         void window.showInformationMessage(inert`This app is no longer kept. Ask for it again in the chat.`);

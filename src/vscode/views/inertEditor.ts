@@ -109,6 +109,15 @@ export async function orShowFailure(run: () => Promise<void>): Promise<void> {
   }
 }
 
+/** Registers a command of ours. A failure becomes an error message. */
+export function command<Given extends unknown[]>(name: string, run: (...given: Given) => unknown): vscode.Disposable {
+  return vscode.commands.registerCommand(`mcpToolsets.${name}`, (...given: Given) =>
+    orShowFailure(async () => {
+      await run(...given);
+    }),
+  );
+}
+
 type InertTreeItem = With<
   Omit<vscode.TreeItem, 'label'>,
   { description?: Inert; tooltip: vscode.MarkdownString; accessibilityInformation: { readonly label: Inert } }

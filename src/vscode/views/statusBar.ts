@@ -6,6 +6,8 @@ import type { EngineSlot } from '../engine/engineSlot.js';
 import { window } from './inertEditor.js';
 import { summary } from './phrases.js';
 
+type Severity = ReturnType<typeof summary>['severity'];
+
 export function showStatusBar(slot: EngineSlot): Disposable {
   const store = new DisposableStore('status bar');
   const item = store.add(window.createStatusBarItem('mcpToolsets.status', vscode.StatusBarAlignment.Right, 90));
@@ -18,10 +20,9 @@ export function showStatusBar(slot: EngineSlot): Disposable {
         return;
       }
       const { text, tooltip, severity } = summary(snapshot);
-      const icon = icons[severity];
+      const { icon, background } = looks[severity];
       item.text = icon ? inert`${icon} ${text}` : inert`${text}`;
       item.tooltip = inertLines(tooltip);
-      const background = backgrounds[severity];
       item.backgroundColor = background === undefined ? undefined : new vscode.ThemeColor(background);
       item.accessibilityInformation = { label: inert`MCP Toolsets, ${text}. ${tooltip}` };
       item.show();
@@ -30,17 +31,10 @@ export function showStatusBar(slot: EngineSlot): Disposable {
   return store;
 }
 
-const icons = {
-  ok: undefined,
-  busy: new Icon('loading~spin'),
-  pending: new Icon('shield'),
-  warning: new Icon('warning'),
-  error: new Icon('error'),
-} as const;
-const backgrounds = {
-  ok: undefined,
-  busy: undefined,
-  pending: 'statusBarItem.warningBackground',
-  warning: 'statusBarItem.warningBackground',
-  error: 'statusBarItem.errorBackground',
-} as const;
+const looks: Readonly<Record<Severity, { readonly icon?: Icon; readonly background?: string }>> = {
+  ok: {},
+  busy: { icon: new Icon('loading~spin') },
+  pending: { icon: new Icon('shield'), background: 'statusBarItem.warningBackground' },
+  warning: { icon: new Icon('warning'), background: 'statusBarItem.warningBackground' },
+  error: { icon: new Icon('error'), background: 'statusBarItem.errorBackground' },
+};

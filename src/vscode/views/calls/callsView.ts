@@ -9,7 +9,7 @@ import { FactLog } from '../../../core/calls/factLog.js';
 import { fits, parseFilter, type FactFilter } from '../../../core/calls/filter.js';
 import { followCalls, mostFacts } from '../../../core/files/callFile.js';
 import type { ConversationTitles } from '../../engine/conversationTitles.js';
-import { window } from '../inertEditor.js';
+import { command, window } from '../inertEditor.js';
 import { asTimePasses, setContext, treeItem } from '../trees.js';
 import { registerCallCommands, type CallCommandDeps } from './callCommands.js';
 import { callRows, rowsBelow, type CallGrouping, type CallRow, type CallRowOptions } from './callRows.js';
@@ -73,7 +73,7 @@ export function showCalls(deps: CallsViewDeps): Disposable {
   setContext('callGrouping', grouping);
   for (const chosen of ['time', 'conversation', 'server'] as const) {
     store.add(
-      vscode.commands.registerCommand(`mcpToolsets.callsBy${chosen[0]?.toUpperCase()}${chosen.slice(1)}`, () => {
+      command(`callsBy${chosen[0]?.toUpperCase()}${chosen.slice(1)}`, () => {
         grouping = chosen;
         setContext('callGrouping', grouping);
         show();
@@ -87,9 +87,9 @@ export function showCalls(deps: CallsViewDeps): Disposable {
     setContext('callsFiltered', text !== '');
     show();
   };
-  store.add(vscode.commands.registerCommand('mcpToolsets.clearCallFilter', () => filterBy('')));
+  store.add(command('clearCallFilter', () => filterBy('')));
   store.add(
-    vscode.commands.registerCommand('mcpToolsets.filterCalls', async () => {
+    command('filterCalls', async () => {
       const text = await window.showInputBox({
         title: inert`Filter Calls`,
         prompt: inert`Words, such as tool:read, agent:codex, server:files, slow:2s or failed. All have to fit.`,

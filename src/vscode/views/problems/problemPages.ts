@@ -4,7 +4,7 @@ import { DisposableStore, type Disposable } from '../../../core/base/disposables
 import { inert } from '../../../core/base/inert.js';
 import { problemCodes, type ProblemCode } from '../../../core/base/problem.js';
 import { explanation } from './problemTexts.js';
-import { window, orShowFailure } from '../inertEditor.js';
+import { command, window } from '../inertEditor.js';
 
 /** `package.json` has the same scheme. */
 const scheme = 'mcp-toolsets-problem';
@@ -41,6 +41,6 @@ export function registerProblemPages(extensionUri: vscode.Uri): Disposable {
       },
     }),
   );
-  store.add(vscode.commands.registerCommand('mcpToolsets.openDocumentation', () => orShowFailure(choose)));
+  store.add(command('openDocumentation', choose));
   return store;
 }

@@ -2,7 +2,7 @@
 import * as vscode from 'vscode';
 import { DisposableStore, type Disposable } from '../../../core/base/disposables.js';
 import { inert, type Inert } from '../../../core/base/inert.js';
-import { window, type InertItem } from '../inertEditor.js';
+import { command, window, type InertItem } from '../inertEditor.js';
 import type { ReadOnlyDocuments } from './readOnlyDocuments.js';
 
 /** The open questions by the addresses of their documents, which other extensions cannot guess. */
@@ -99,7 +99,7 @@ export function registerReviewAnswers(): Disposable {
     'refuseShown',
   ]) {
     store.add(
-      vscode.commands.registerCommand(`mcpToolsets.${name}`, (shown: unknown) => {
+      command(name, (shown: unknown) => {
         const answer = shown instanceof vscode.Uri ? open.get(shown.toString()) : undefined;
         if (answer) answer(name);
         else void window.showInformationMessage(inert`This question was already answered, or the review has ended.`);

@@ -8,7 +8,7 @@ import { serves } from '../../../core/reconcile/shortfall.js';
 import type { ConversationTitles } from '../../engine/conversationTitles.js';
 import { toLocation } from '../problems/diagnostics.js';
 import type { EngineSlot, WindowState } from '../../engine/engineSlot.js';
-import { orShowFailure, window } from '../inertEditor.js';
+import { command, orShowFailure, window } from '../inertEditor.js';
 import { asTimePasses, setContext, treeItem } from '../trees.js';
 import { fileLabel, folderLabel } from '../fileLabels.js';
 import { HeldAnswers } from './heldAnswers.js';
@@ -47,19 +47,15 @@ export function showTree({ slot, clock, titles, tick }: TreeDeps): Disposable {
     }),
   );
   store.add(titles.onDidChange(() => rows.show(slot.state)));
-  for (const [command, onlyWithProblems] of [
-    ['showWithProblems', true],
-    ['showAll', false],
-  ] as const) {
-    const choose = (): void => {
-      rows.onlyWithProblems = onlyWithProblems;
-      setContext('onlyWithProblems', onlyWithProblems);
-      rows.show(slot.state);
-    };
-    store.add(vscode.commands.registerCommand(`mcpToolsets.${command}`, choose));
-  }
+  const showOnly = (withProblems: boolean): void => {
+    rows.onlyWithProblems = withProblems;
+    setContext('onlyWithProblems', withProblems);
+    rows.show(slot.state);
+  };
+  store.add(command('showWithProblems', () => showOnly(true)));
+  store.add(command('showAll', () => showOnly(false)));
   store.add(
-    vscode.commands.registerCommand('mcpToolsets.revealInstance', async (server: unknown, instance: unknown) => {
+    command('revealInstance', async (server: unknown, instance: unknown) => {
       const row = rows.instance(server, instance);
       if (row) await view.reveal(row, { select: true, focus: true });
       else void window.showInformationMessage(inert`This instance has ended.`);
