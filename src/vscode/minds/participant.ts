@@ -23,7 +23,7 @@ import { metadataOf, recordIn, release, showMembers, showServers, showTools } fr
 import { chatModel, type ChatModel } from './chatModel.js';
 import type { ModelProblems } from './modelProblems.js';
 import type { ChatQuestions } from './questions.js';
-import { KnownFiles, showFiles } from './savedFiles.js';
+import { showFiles } from './savedFiles.js';
 import type { TeamFiles } from './teamFiles.js';
 import { tellEnd } from './turnEnds.js';
 
@@ -50,13 +50,11 @@ export async function answer(
   stream: vscode.ChatResponseStream,
   token: vscode.CancellationToken,
 ): Promise<vscode.ChatResult> {
-  const past = conversationOf(context);
-  const exchange = new ChatExchange(deps, request, past, inertStream(stream), token);
-  try {
-    return await exchange.answer();
-  } finally {
-    exchange.dispose();
-  }
+  const controller = new AbortController();
+  if (token.isCancellationRequested) controller.abort();
+  const cancellation = token.onCancellationRequested(() => controller.abort());
+  const exchange = new ChatExchange(deps, request, conversationOf(context), inertStream(stream), controller.signal);
+  return await exchange.answer().finally(() => cancellation.dispose());
 }
 
 /**
@@ -89,28 +87,20 @@ class ChatExchange {
   /** The member who answers; undefined without one, and then every toolset counts. */
   private speaker: Speaker | undefined;
   private chose = false;
-  private readonly controller = new AbortController();
-  private readonly cancellation: vscode.Disposable;
 
   constructor(
     private readonly deps: MindsDeps,
     private readonly request: vscode.ChatRequest,
     private readonly past: Past,
     private readonly stream: InertStream,
-    token: vscode.CancellationToken,
+    private readonly signal: AbortSignal,
   ) {
     this.conversation = past.conversation ?? `minds-${randomUUID()}`;
-    if (token.isCancellationRequested) this.controller.abort();
-    this.cancellation = token.onCancellationRequested(() => this.controller.abort());
-  }
-
-  dispose(): void {
-    this.cancellation.dispose();
   }
 
   async answer(): Promise<vscode.ChatResult> {
     const { slot, team, artifacts } = this.deps;
-    await team.whenRead(this.controller.signal);
+    await team.whenRead(this.signal);
     this.speaker = this.speakerOf(this.past.member);
     const { command, prompt } = this.request;
     switch (command) {
@@ -188,7 +178,7 @@ class ChatExchange {
     if (!model.callsTools)
       this.stream.markdown(formatted`*${model.name} cannot call tools; it answers without them.*\n\n`);
     const redact = (text: string): string => slot.engine?.redact(text) ?? text;
-    const files = new KnownFiles(filesIn(this.past.messages));
+    const files = filesIn(this.past.messages);
     const pageOf = (record: string): vscode.Uri | undefined => {
       const recorded = slot.engine?.recorder.contents.get(record);
       return recorded && pages.add(recorded.fact, recorded.content, redact);
@@ -210,7 +200,7 @@ class ChatExchange {
       clock,
       random: Math.random,
       maxSteps: maxSteps(),
-      signal: this.controller.signal,
+      signal: this.signal,
     });
     audience.end();
     const toolsets = slot.engine?.host.catalogue.toolsets ?? [];
@@ -257,7 +247,7 @@ class ChatExchange {
   }
 
   private async ready(): Promise<void> {
-    await untilReady(this.deps.slot, this.deps.clock, this.controller.signal, (starting) =>
+    await untilReady(this.deps.slot, this.deps.clock, this.signal, (starting) =>
       this.stream.progress(formatted`Waiting for ${starting.join(', ') || 'the config files'} …`),
     );
   }

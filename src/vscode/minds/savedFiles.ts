@@ -2,7 +2,7 @@
 import * as vscode from 'vscode';
 import { basename, dirname } from 'node:path';
 import { asMarkdown, inert, linkTarget, formatted } from '../../core/base/inert.js';
-import { AnswerLinks, type AnswerPiece } from '../../core/minds/answerLinks.js';
+import type { AnswerPiece } from '../../core/minds/answerLinks.js';
 import type { ResultFile } from '../../core/minds/model.js';
 import { markdownString, type InertStream } from '../views/inertEditor.js';
 import type { ArtifactLinks } from './artifactLinks.js';
@@ -48,28 +48,8 @@ export function showFiles(stream: InertStream, links: ArtifactLinks, files: read
   }
 }
 
-/** The files that an answer may link to. The answer may add more. */
-export class KnownFiles {
-  private readonly files = new Map<string, ResultFile>();
-
-  constructor(files: readonly ResultFile[]) {
-    this.add(files);
-  }
-
-  add(files: readonly ResultFile[]): void {
-    for (const file of files) this.files.set(file.path, file);
-  }
-
-  links(): AnswerLinks {
-    return new AnswerLinks((target) => this.find(target));
-  }
-
-  private find(target: string): ResultFile | undefined {
-    return this.files.get(target) ?? this.files.get(pathOf(target));
-  }
-}
-
-function pathOf(target: string): string {
+/** Returns the path of a link as a model writes it. */
+export function pathOf(target: string): string {
   try {
     return /^file:/i.test(target) ? vscode.Uri.parse(target).fsPath : decodeURIComponent(target);
   } catch {

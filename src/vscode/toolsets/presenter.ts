@@ -9,7 +9,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../../core/base/clock.js';
-import { toDisposable, type Disposable } from '../../core/base/disposables.js';
+import type { Disposable } from '../../core/base/disposables.js';
 import type { Log } from '../../core/base/log.js';
 import type { Place, Problem } from '../../core/base/problem.js';
 import { asText } from '../../core/base/text.js';
@@ -47,10 +47,6 @@ const graceInAll = 20_000;
 
 export class Presenter implements Disposable {
   private readonly watches = new Map<string, Watch>();
-  private readonly end = toDisposable(() => {
-    for (const watch of this.watches.values()) watch.dispose();
-    this.watches.clear();
-  });
 
   constructor(private readonly deps: PresenterDeps) {}
 
@@ -97,7 +93,8 @@ export class Presenter implements Disposable {
   }
 
   dispose(): void {
-    this.end.dispose();
+    for (const watch of this.watches.values()) watch.dispose();
+    this.watches.clear();
   }
 }
 

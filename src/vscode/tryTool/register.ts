@@ -16,20 +16,17 @@ import type { Panels, TryToolDeps } from './panels.js';
 export function registerTryTool(deps: TryToolDeps): Disposable {
   const store = new DisposableStore('try tool');
   let loading: Promise<Panels> | undefined;
-  const load = async (): Promise<Panels> => {
-    const { Panels } = await import('./panels.js');
-    return store.add(new Panels(deps));
-  };
+  const panels = (): Promise<Panels> =>
+    (loading ??= import('./panels.js').then(({ Panels }) => store.add(new Panels(deps))));
   store.add(
     command('tryTool', async (subject: Subject, published: unknown, given: unknown) => {
       const found = await toolOf(deps.slot, subject, published);
-      if (found) (await (loading ??= load())).show(found.server, found.tool, isObject(given) ? given : undefined);
+      if (found) (await panels()).show(found.server, found.tool, isObject(given) ? given : undefined);
     }),
   );
   store.add(
     vscode.window.registerWebviewPanelSerializer('mcpToolsets.tryTool', {
-      deserializeWebviewPanel: async (panel, kept: KeptTrial | undefined) =>
-        (await (loading ??= load())).revive(panel, kept),
+      deserializeWebviewPanel: async (panel, kept: KeptTrial | undefined) => (await panels()).revive(panel, kept),
     }),
   );
   store.add(
@@ -39,7 +36,7 @@ export function registerTryTool(deps: TryToolDeps): Disposable {
         void window.showInformationMessage(inert`This app is no longer kept. Ask for it again in the chat.`);
         return;
       }
-      const wrong = await (await (loading ??= load())).showApp(app);
+      const wrong = await (await panels()).showApp(app);
       if (wrong !== undefined) {
         void window.showWarningMessage(inert`The app of ${app.tool.published} cannot be shown: ${wrong}.`);
       }

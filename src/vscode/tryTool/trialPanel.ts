@@ -159,6 +159,7 @@ export class TrialPanel implements Disposable {
     this.called = true;
     this.send({ kind: 'started' });
     const begun = Date.now();
+    const ended = (outcome: TrialOutcome): void => this.send({ kind: 'ended', outcome, ms: Date.now() - begun });
     const { server, published } = this.deps;
     let result: CallToolResult | undefined;
     try {
@@ -174,13 +175,9 @@ export class TrialPanel implements Disposable {
         onProgress: (progress) => this.send({ kind: 'progress', ...progress }),
       });
       this.last = result = outcome.kind === 'result' && !outcome.unanswered ? outcome.result : undefined;
-      this.send({ kind: 'ended', outcome: trialOutcome(outcome), ms: Date.now() - begun });
+      ended(trialOutcome(outcome));
     } catch (error) {
-      this.send({
-        kind: 'ended',
-        outcome: { kind: 'error', message: messageOf(error), detail: '' },
-        ms: Date.now() - begun,
-      });
+      ended({ kind: 'error', message: messageOf(error), detail: '' });
     } finally {
       this.call = undefined;
     }
