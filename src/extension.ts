@@ -31,10 +31,9 @@ import {
 } from './vscode/engine/configFiles.js';
 import { showDiagnostics } from './vscode/views/problems/diagnostics.js';
 import { LastClient, usualOfEditor } from './core/remembered/lastClient.js';
-import { ConversationTitles } from './vscode/engine/conversationTitles.js';
+import { ConversationTitles, isTrial } from './vscode/engine/conversationTitles.js';
 import { EngineSlot } from './vscode/engine/engineSlot.js';
 import { EnteredSecrets } from './vscode/engine/enteredSecrets.js';
-import { isTrial } from './vscode/engine/trialConversation.js';
 import { Logs } from './vscode/engine/logs.js';
 import { registerMinds } from './vscode/minds/register.js';
 import { ToolsetProvider } from './vscode/toolsets/mcpProvider.js';

@@ -170,7 +170,6 @@ export const arrows: Record<string, readonly string[]> = {
   'vscode/views/review': ['core/base', 'vscode/views'],
   'vscode/views/rows': [
     'core/base',
-    'core/protocol',
     'core/tools',
     'core/approval',
     'core/reconcile',

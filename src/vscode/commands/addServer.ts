@@ -126,78 +126,70 @@ type Answer<Value> =
   | { readonly kind: 'back' }
   | { readonly kind: 'left' };
 
-interface Step {
+interface TextStep {
   readonly step: number;
-}
-
-interface TextStep extends Step {
   readonly prompt: Inert;
   readonly placeholder?: Inert;
   readonly value: string;
   readonly validate: (text: string) => string | undefined;
 }
 
-function askText(step: TextStep): Promise<Answer<string>> {
+function askText({ step, prompt, placeholder, value, validate }: TextStep): Promise<Answer<string>> {
   const input = window.createInputBox();
-  input.prompt = step.prompt;
-  if (step.placeholder !== undefined) input.placeholder = step.placeholder;
-  input.value = step.value;
-  const problemOf = (text: string): Inert | undefined => {
-    const problem = step.validate(text);
-    return problem === undefined ? undefined : inert`${problem}`;
+  input.prompt = prompt;
+  if (placeholder !== undefined) input.placeholder = placeholder;
+  input.value = value;
+  const check = (): void => {
+    const problem = validate(input.value);
+    input.validationMessage = problem === undefined ? undefined : inert`${problem}`;
   };
-  const answers = prepared<string>(input, step);
   // An empty field shows no error before the first input.
-  input.onDidChangeValue((text) => (input.validationMessage = problemOf(text)));
-  input.onDidAccept(() => {
-    input.validationMessage = problemOf(input.value);
-    if (input.validationMessage === undefined) answers.settle({ kind: 'answered', value: input.value });
+  input.onDidChangeValue(check);
+  return ask(input, step, () => {
+    check();
+    return input.validationMessage === undefined ? input.value : undefined;
   });
-  input.show();
-  return answers.answer;
 }
 
-interface PickStep<Item extends InertItem> extends Step {
+interface PickStep<Item extends InertItem> {
+  readonly step: number;
   readonly placeholder: Inert;
   readonly items: readonly Item[];
 }
 
-function askPick<Item extends InertItem>(step: PickStep<Item>): Promise<Answer<Item>> {
+function askPick<Item extends InertItem>({ step, placeholder, items }: PickStep<Item>): Promise<Answer<Item>> {
   const pick = window.createQuickPick<Item>();
-  pick.placeholder = step.placeholder;
-  pick.items = step.items;
+  pick.placeholder = placeholder;
+  pick.items = items;
   pick.matchOnDescription = true;
-  const answers = prepared<Item>(pick, step);
-  pick.onDidAccept(() => {
-    const [value] = pick.selectedItems;
-    if (value) answers.settle({ kind: 'answered', value });
-  });
-  pick.show();
-  return answers.answer;
+  return ask(pick, step, () => pick.selectedItems[0]);
 }
 
-function prepared<Value>(
-  input: Omit<vscode.QuickInput, 'title'> & { title: Inert; buttons: readonly vscode.QuickInputButton[] } & Pick<
-      vscode.InputBox,
-      'onDidTriggerButton'
-    >,
-  { step }: Step,
-): { answer: Promise<Answer<Value>>; settle: (answer: Answer<Value>) => void } {
+type Asking = Omit<vscode.QuickInput, 'title'> & { title: Inert } & Pick<
+    vscode.InputBox,
+    'buttons' | 'onDidAccept' | 'onDidTriggerButton'
+  >;
+
+/** @param accepted returns the answer, or undefined if it is not valid yet */
+function ask<Value>(input: Asking, step: number, accepted: () => Value | undefined): Promise<Answer<Value>> {
   input.title = title;
   input.step = step;
   input.totalSteps = 4;
   input.ignoreFocusOut = true;
   if (step > 1) input.buttons = [vscode.QuickInputButtons.Back];
-  let settle: (answer: Answer<Value>) => void = () => undefined;
-  const answer = new Promise<Answer<Value>>((resolve) => {
-    settle = (given) => {
-      resolve(given);
+  return new Promise((resolve) => {
+    const settle = (answer: Answer<Value>): void => {
+      resolve(answer);
       input.dispose();
     };
+    input.onDidAccept(() => {
+      const value = accepted();
+      if (value !== undefined) settle({ kind: 'answered', value });
+    });
+    input.onDidTriggerButton((button) => {
+      if (button === vscode.QuickInputButtons.Back) settle({ kind: 'back' });
+    });
+    input.onDidHide(() => settle({ kind: 'left' }));
+    input.show();
   });
-  input.onDidTriggerButton((button) => {
-    if (button === vscode.QuickInputButtons.Back) settle({ kind: 'back' });
-  });
-  input.onDidHide(() => settle({ kind: 'left' }));
-  return { answer, settle };
 }

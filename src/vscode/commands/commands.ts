@@ -12,7 +12,7 @@ import type { EngineSlot } from '../engine/engineSlot.js';
 import type { EnteredSecrets } from '../engine/enteredSecrets.js';
 import type { Manifest } from './copyDiagnostics.js';
 import type { Logs } from '../engine/logs.js';
-import { whyNothingRuns } from '../views/phrases.js';
+import { whyNone, whyNothingRuns } from '../views/phrases.js';
 import { pickServer } from '../views/pickServer.js';
 import { actions } from '../views/serverStates.js';
 import { nodeOf, nodesOf, serverOf, type Subject } from '../views/rows/subject.js';
@@ -59,11 +59,8 @@ export function registerCommands(
   }
 
   function showNone(): void {
-    void window.showInformationMessage(
-      slot.state.snapshot.servers.length > 0
-        ? inert`No MCP server is in a state that allows this command.`
-        : inert`${whyNothingRuns(slot.state.phase, slot.state.snapshot)}`,
-    );
+    const none = 'No MCP server is in a state that allows this command.';
+    void window.showInformationMessage(inert`${whyNone(slot.state, none)}`);
   }
 
   /** Shows the progress in the sidebar, and a failure as a message. */
@@ -169,7 +166,7 @@ export function registerCommands(
   // A quick fix names the server.
   register('removeRivals', async (subject) => {
     const server = serverOf(subject);
-    if (server !== undefined) await (await import('./removing.js')).removeRivals(server, slot.state.snapshot.problems);
+    if (server !== undefined) await (await import('./importing.js')).removeRivals(server, slot.state.snapshot.problems);
   });
   return store;
 }

@@ -19,7 +19,7 @@ import { fileLabel } from '../views/fileLabels.js';
 import { onDidChangeSetting } from '../engine/settings.js';
 import { ReadOnlyDocuments } from '../views/review/readOnlyDocuments.js';
 import { agreedInReview } from '../views/review/reviewQuestion.js';
-import { whyNothingRuns } from '../views/phrases.js';
+import { whyNone } from '../views/phrases.js';
 import { serverOf, type Subject } from '../views/rows/subject.js';
 
 export function askForApprovals(slot: EngineSlot, ledger: ApprovalLedger): Disposable {
@@ -69,9 +69,7 @@ export function askForApprovals(slot: EngineSlot, ledger: ApprovalLedger): Dispo
   }
 
   function showNone(): void {
-    const { phase, snapshot } = slot.state;
-    const why = snapshot.servers.length === 0 ? whyNothingRuns(phase, snapshot) : 'No MCP server waits for approval.';
-    void window.showInformationMessage(inert`${why}`);
+    void window.showInformationMessage(inert`${whyNone(slot.state, 'No MCP server waits for approval.')}`);
   }
 
   async function ask(pending: readonly PendingLaunch[]): Promise<void> {

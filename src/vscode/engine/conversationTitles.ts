@@ -1,4 +1,5 @@
 /** Names conversations. The editor's API has no titles, but its files of chats beside our storage do. Without `vscode`. */
+import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { Emitter } from '../../core/base/events.js';
 import { BoundedMap } from '../../core/base/boundedMap.js';
@@ -60,4 +61,15 @@ export class ConversationTitles {
     this.titles.set(conversation, { text: title, ...(chat !== undefined && { chat }) });
     this.changes.fire();
   }
+}
+
+const prefix = 'try:';
+
+/** Each panel of *Try Tool* is a conversation and has an instance (L1). */
+export function newTrialConversation(): string {
+  return `${prefix}${randomUUID()}`;
+}
+
+export function isTrial(conversation: string): boolean {
+  return conversation.startsWith(prefix);
 }

@@ -83,28 +83,24 @@ export function createEngine(deps: EngineDeps): Engine {
     const { createGateway } = await import('../../core/gateway/http/gateway.js');
     return createGateway({ backend, clock, version, log: hostLog, delivery, ...own });
   };
-  const endpoint = others && agentEndpoint(others);
+  const { endpoint, record } = others ? forOthers(others) : {};
 
-  function agentEndpoint({ folder, home, blocked }: AgentsOptions): AgentEndpoint {
+  function forOthers({ folder, home, blocked }: AgentsOptions): { endpoint: AgentEndpoint; record?: CallFile } {
     const rest = createRestBackend(host, clock, () =>
       folder === undefined ? undefined : configFileOf(folder, blocked),
     );
-    return new AgentEndpoint({
+    const endpoint = new AgentEndpoint({
       ...shared,
       tokenFile: tokenFileOf(folder ?? home, home),
       version,
       createGateway: (stable) => gatewayWith({ stable, rest }),
     });
-  }
-
-  const record = others?.folder === undefined ? undefined : recordOf(others.folder, others.home);
-
-  function recordOf(folder: string, home: string): CallFile {
-    const file = new CallFile(callFileOf(folder, home), clock, (error) =>
+    if (folder === undefined) return { endpoint };
+    const record = new CallFile(callFileOf(folder, home), clock, (error) =>
       hostLog.write('warn', `The record of calls could not be written: ${messageOf(error)}`),
     );
-    recorder.onDidRecord((fact) => file.note(JSON.stringify(fact)));
-    return file;
+    recorder.onDidRecord((fact) => record.note(JSON.stringify(fact)));
+    return { endpoint, record };
   }
 
   let servesAgentHost = false;

@@ -2,31 +2,22 @@
 import * as vscode from 'vscode';
 import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import type { Clock } from '../../core/base/clock.js';
 import { inert } from '../../core/base/inert.js';
 import { shortList, asText, messageOf } from '../../core/base/text.js';
 import { command, window } from '../views/inertEditor.js';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
-import type { Log } from '../../core/base/log.js';
 import { SingleFlight } from '../../core/base/singleFlight.js';
-import { grantedOf } from '../../core/team/grants.js';
+import { grantedOf, teamPath } from '../../core/team/grants.js';
 import type { Member, Team } from '../../core/team/team.js';
 import { refuseOutside } from '../../core/files/realFiles.js';
 import { readContent, diskToEdit } from '../../core/files/watchedFile.js';
 import { configuredToolsets } from '../../core/host/conversationTools.js';
-import type { EngineSlot } from '../engine/engineSlot.js';
 import { openDocument } from '../views/review/documents.js';
 import { whyNothingRuns } from '../views/phrases.js';
 import { makeFolders, type FolderMaker } from './newFolders.js';
-import { teamPath } from '../../core/team/grants.js';
-import type { TeamFiles } from './teamFiles.js';
+import type { MindsDeps } from './participant.js';
 
-interface AgentFilesDeps {
-  readonly slot: EngineSlot;
-  readonly team: TeamFiles;
-  readonly clock: Clock;
-  readonly log: Log;
-}
+type AgentFilesDeps = Pick<MindsDeps, 'slot' | 'team' | 'clock' | 'log'>;
 
 export function registerAgentFiles({ slot, team, clock, log }: AgentFilesDeps): Disposable {
   const store = new DisposableStore('agent files');

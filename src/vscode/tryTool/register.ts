@@ -8,7 +8,7 @@ import { DisposableStore, type Disposable } from '../../core/base/disposables.js
 import type { ServerStatus } from '../../core/reconcile/status.js';
 import type { ServedTool } from '../../core/tools/catalogue.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
-import { whyNothingRuns } from '../views/phrases.js';
+import { whyNone } from '../views/phrases.js';
 import { nodeOf, serverOf, type Subject } from '../views/rows/subject.js';
 import type { KeptTrial } from '../../webview/messages.js';
 import type { Panels, TryToolDeps } from './panels.js';
@@ -59,9 +59,7 @@ async function toolOf(slot: EngineSlot, subject: Subject, published: unknown): P
   if (named || name !== undefined) return named;
   const choices = all.filter(({ server }) => id === undefined || server.id === id);
   if (choices.length === 0) {
-    const { phase, snapshot } = slot.state;
-    const why = snapshot.servers.length === 0 ? whyNothingRuns(phase, snapshot) : 'No MCP server publishes a tool now.';
-    void window.showInformationMessage(inert`${why}`);
+    void window.showInformationMessage(inert`${whyNone(slot.state, 'No MCP server publishes a tool now.')}`);
     return undefined;
   }
   const choice = await window.showQuickPick(

@@ -14,7 +14,7 @@ import type { ToPage, ToPanel, TrialOutcome, TriedTool } from '../../webview/mes
 import { effects } from '../views/phrases.js';
 import { AppPanel, type AppPanelDeps } from './appPanel.js';
 import type { ArgumentDocuments } from './argumentDocuments.js';
-import { newTrialConversation } from '../engine/trialConversation.js';
+import { newTrialConversation } from '../engine/conversationTitles.js';
 
 export interface TrialPanelDeps extends AppPanelDeps {
   readonly extensionUri: vscode.Uri;

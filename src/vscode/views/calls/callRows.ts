@@ -14,7 +14,7 @@ import {
 } from '../../../core/calls/fact.js';
 import type { NumberedFact } from '../../../core/calls/factLog.js';
 import { conversationLabel } from '../../../core/protocol/conversationLabel.js';
-import { isTrial } from '../../engine/trialConversation.js';
+import { isTrial } from '../../engine/conversationTitles.js';
 import { durationPhrase, timeOf, tokenPhrase } from '../phrases.js';
 import type { ShownRow } from '../trees.js';
 

@@ -8,12 +8,9 @@ import type { ReadOnlyDocuments } from './readOnlyDocuments.js';
 /** The open questions by the addresses of their documents, which other extensions cannot guess. */
 const open = new Map<string, (command: string) => void>();
 
-interface Review {
+interface ReviewQuestion<One> {
   readonly now: string;
   readonly before: string | undefined;
-}
-
-interface ReviewQuestion<One> extends Review {
   readonly documents: ReadOnlyDocuments;
   readonly what: 'MCP servers' | 'MCP tools';
   readonly yes: 'Approve' | 'Accept';
@@ -26,9 +23,10 @@ interface ReviewQuestion<One> extends Review {
 /** Resolves to the agreed parts; undefined without an answer. */
 export async function agreedInReview<One>(
   all: readonly One[],
-  { documents, what, yes, question, item, pick, ...review }: ReviewQuestion<One>,
+  review: ReviewQuestion<One>,
 ): Promise<readonly One[] | undefined> {
-  const shown = await showReview(documents, review, what, yes === 'Approve' ? 'approved' : 'accepted');
+  const { documents, yes, question, item, pick } = review;
+  const shown = await showReview(review);
   const several = all.length > 1;
   const agree = several ? (`${yes} All` as const) : yes;
   const asked = several
@@ -41,13 +39,8 @@ export async function agreedInReview<One>(
   return answer === agree ? all : chosen?.map(({ one }) => one);
 }
 
-/** @param agreed the word for the state after the agreement */
-async function showReview(
-  documents: ReadOnlyDocuments,
-  { now, before }: Review,
-  what: string,
-  agreed: 'approved' | 'accepted',
-): Promise<vscode.Uri> {
+async function showReview({ documents, now, before, what, yes }: ReviewQuestion<never>): Promise<vscode.Uri> {
+  const agreed = yes === 'Approve' ? 'approved' : 'accepted';
   await documents.closeTabs();
   const right = documents.add(`${what}, to be ${agreed}.txt`, now);
   if (before === undefined) {

@@ -4,14 +4,13 @@ import { code, formatted, markdownList, noMarkdown, unmarked, type Markdown } fr
 import { groupedBy } from '../../../core/base/groupedBy.js';
 import { needsAttention, type Problem } from '../../../core/base/problem.js';
 import { firstLine } from '../../../core/base/text.js';
-import { conversationLabel } from '../../../core/protocol/conversationLabel.js';
 import { shortfallsOf } from '../../../core/reconcile/shortfall.js';
 import type { InstanceStatus, ServerState, ServerStatus, StatusSnapshot } from '../../../core/reconcile/status.js';
 import type { Toolset } from '../../../core/tools/catalogue.js';
 import { estimatedTokensOf } from '../../../core/tools/tokens.js';
-import { isTrial } from '../../engine/trialConversation.js';
 import {
   durationPhrase,
+  instanceLabel,
   instancePhrase,
   previousLine,
   rememberedPhrase,
@@ -313,25 +312,6 @@ function instanceNodes(parent: string, server: ServerStatus, { now, titleOf }: T
       ...(conversation !== undefined && { conversation, chat }),
     });
   });
-}
-
-/** The label of a conversation without a title is its last tool. */
-function instanceLabel({ use, lastTool, lastCallAt }: InstanceStatus, title: string | undefined, now: number): string {
-  switch (use.kind) {
-    case 'warm':
-      return 'ready';
-    case 'draining':
-      return 'ending';
-    case 'spare':
-    case 'shared':
-      return use.kind;
-    case 'leased':
-      if (isTrial(use.conversation)) return 'Try Tool';
-      if (title !== undefined) return title;
-      return lastTool === undefined || lastCallAt === undefined
-        ? conversationLabel(use.conversation)
-        : `${lastTool}, ${timeOf(lastCallAt, now)}`;
-  }
 }
 
 function activity({ callsInFlight, lastCallAt }: InstanceStatus, now: number): string {
