@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import { homedir } from 'node:os';
 import { basename, dirname } from 'node:path';
 import type { Clock } from '../../core/base/clock.js';
-import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
+import { DisposableStore } from '../../core/base/disposables.js';
 import { Emitter } from '../../core/base/events.js';
 import { samePath } from '../../core/base/paths.js';
 import type { Problem } from '../../core/base/problem.js';
@@ -69,32 +69,11 @@ export function followFile(
   return file;
 }
 
-/** Remembers the files with a last save by the editor, and reads the place of the cursor. */
-class Typing implements Disposable {
-  private readonly savedByEditor = new Set<string>();
-  private readonly listening = vscode.workspace.onWillSaveTextDocument(({ document, reason }) => {
-    const { fsPath } = document.uri;
-    if (reason === vscode.TextDocumentSaveReason.Manual) this.savedByEditor.delete(fsPath);
-    else this.savedByEditor.add(fsPath);
-  });
-
-  async isHalfTyped(path: string, before: string, now: string): Promise<boolean> {
-    const { document, selection } = vscode.window.activeTextEditor ?? {};
-    if (!document || !selection || !samePath(document.uri.fsPath, path)) return false;
-    if (!this.savedByEditor.has(document.uri.fsPath)) return false;
-    const { changesLaunchAt } = await import('../../core/config/edit/serverEdits.js');
-    return changesLaunchAt(before, now, document.offsetAt(selection.active));
-  }
-
-  dispose(): void {
-    this.listening.dispose();
-  }
-}
-
 export class WindowConfigFiles implements ConfigFiles {
   private readonly store = new DisposableStore('config files');
   private readonly changes = this.store.add(new Emitter<ConfigFilesState>());
-  private readonly typing = this.store.add(new Typing());
+  /** The files with a last save by the editor. */
+  private readonly savedByEditor = new Set<string>();
   private readonly files = new Map<string, OpenFile>();
   private wanted: readonly SourceFile[] = [];
   state: ConfigFilesState | undefined;
@@ -103,6 +82,12 @@ export class WindowConfigFiles implements ConfigFiles {
 
   constructor(private readonly clock: Clock) {
     this.store.add(vscode.workspace.onDidChangeWorkspaceFolders(() => this.follow()));
+    this.store.add(
+      vscode.workspace.onWillSaveTextDocument(({ document: { uri }, reason }) => {
+        if (reason === vscode.TextDocumentSaveReason.Manual) this.savedByEditor.delete(uri.fsPath);
+        else this.savedByEditor.add(uri.fsPath);
+      }),
+    );
     this.follow();
   }
 
@@ -135,7 +120,7 @@ export class WindowConfigFiles implements ConfigFiles {
       origin === 'user'
         ? new vscode.RelativePattern(vscode.Uri.file(dirname(path)), basename(path))
         : new vscode.RelativePattern(vscode.Uri.file(folder), origin === 'mcprc' ? basename(path) : mindsPath);
-    const isHalfTyped = (before: string, now: string): Promise<boolean> => this.typing.isHalfTyped(path, before, now);
+    const isHalfTyped = (before: string, now: string): Promise<boolean> => this.isHalfTyped(path, before, now);
     const file = followFile(path, pattern, { clock: this.clock, store, isHalfTyped });
     const opened: OpenFile = { file, store, text: undefined };
     store.add(
@@ -145,6 +130,14 @@ export class WindowConfigFiles implements ConfigFiles {
       }),
     );
     return opened;
+  }
+
+  private async isHalfTyped(path: string, before: string, now: string): Promise<boolean> {
+    const { document, selection } = vscode.window.activeTextEditor ?? {};
+    if (!document || !selection || !samePath(document.uri.fsPath, path)) return false;
+    if (!this.savedByEditor.has(document.uri.fsPath)) return false;
+    const { changesLaunchAt } = await import('../../core/config/edit/serverEdits.js');
+    return changesLaunchAt(before, now, document.offsetAt(selection.active));
   }
 
   private tell(): void {

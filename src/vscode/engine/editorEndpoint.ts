@@ -69,7 +69,6 @@ class KeptAddress implements EndpointSecret, OtherPorts {
     private readonly of: Pick<EditorAddress, 'workspace' | 'secrets'>,
     private readonly clock: Clock,
     private readonly log: Log,
-    private readonly isWindow: typeof knowsToken = knowsToken,
   ) {
     const tag = createHash('sha256').update(of.workspace).digest('hex').slice(0, 16);
     this.key = `mcpToolsets.editorAddress.${tag}`;
@@ -113,7 +112,7 @@ class KeptAddress implements EndpointSecret, OtherPorts {
       this.taken = { port, since: this.clock.now() };
       return again();
     }
-    const isWindow = await this.isWindow(port, token, this.clock);
+    const isWindow = await knowsToken(port, token, this.clock);
     // The port may belong to this window before its reload, or to a window that stays open.
     const limit = isWindow ? patience.window : patience.stranger;
     if (this.clock.now() - this.taken.since < limit) return again();

@@ -86,7 +86,7 @@ export class EngineSlot {
   private readonly changes = new Emitter<WindowState>();
   private readonly arrivals = new Emitter<Engine>();
   private readonly observers: ProblemsOfShell[] = [];
-  private current: WindowState;
+  state: WindowState;
   private files: ConfigFiles | undefined;
   private loading: Promise<Engine | undefined> | undefined;
   /** The engine has read the config files, or there will be no engine. */
@@ -99,11 +99,7 @@ export class EngineSlot {
   engine: Engine | undefined;
 
   constructor(private readonly deps: EngineSlotDeps) {
-    this.current = { phase: this.phase(), snapshot: nothing };
-  }
-
-  get state(): WindowState {
-    return this.current;
+    this.state = { phase: this.phase(), snapshot: nothing };
   }
 
   get sources(): readonly SourceText[] {
@@ -136,8 +132,8 @@ export class EngineSlot {
       this.announced = false;
       if (this.ended) return;
       const phase = this.phase();
-      this.current = { phase, snapshot: this.snapshot(phase) };
-      this.changes.fire(this.current);
+      this.state = { phase, snapshot: this.snapshot(phase) };
+      this.changes.fire(this.state);
     });
   }
 

@@ -8,6 +8,7 @@ import { command, window } from '../views/inertEditor.js';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
 import { SingleFlight } from '../../core/base/singleFlight.js';
 import { grantedOf, teamPath } from '../../core/team/grants.js';
+import type { AgentOfMember } from '../../core/team/agentFiles.js';
 import type { Member, Team } from '../../core/team/team.js';
 import { refuseOutside } from '../../core/files/realFiles.js';
 import { readContent, diskToEdit } from '../../core/files/watchedFile.js';
@@ -42,23 +43,24 @@ export function registerAgentFiles({ slot, team, clock, log }: AgentFilesDeps): 
     const agents = await import('../../core/team/agentFiles.js');
     const root = join(file, '../..');
     const folder = join(root, agents.agentFolder);
-    const described = members.map((member) => agentOf(member));
-    for (const agent of described) {
+    /** Returns false for a file that is not ours. */
+    const update = async (uri: vscode.Uri, before: string, agent: AgentOfMember): Promise<boolean> => {
+      const after = agents.withGrants(before, agent);
+      if (after !== undefined && after !== before) await write(root, uri, after, create);
+      return after !== undefined;
+    };
+    for (const agent of members.map(agentOf)) {
       const uri = vscode.Uri.file(join(folder, agents.agentFileName(agent.id)));
       const before = await readContent(diskToEdit, uri.fsPath);
-      if (!create && before.kind !== 'text') continue;
       if (before.kind === 'absent') {
-        await write(root, uri, agents.newAgentFile(agent), create);
+        if (create) await write(root, uri, agents.newAgentFile(agent), create);
         continue;
       }
-      const after = before.kind === 'text' ? agents.withGrants(before.text, agent) : undefined;
-      if (before.kind === 'text' && after !== undefined) {
-        if (after !== before.text) await write(root, uri, after, create);
-      } else if (create) {
-        const why = before.kind === 'text' ? 'was not written by this command' : `cannot be read (${before.reason})`;
-        const name = vscode.workspace.asRelativePath(uri);
-        void window.showWarningMessage(inert`${name} ${why}, so it stays unchanged.`);
-      }
+      const isOurs = before.kind === 'text' && (await update(uri, before.text, agent));
+      if (isOurs || !create) continue;
+      const why = before.kind === 'text' ? 'was not written by this command' : `cannot be read (${before.reason})`;
+      const name = vscode.workspace.asRelativePath(uri);
+      void window.showWarningMessage(inert`${name} ${why}, so it stays unchanged.`);
     }
     // A member who left the team keeps the file, but loses the grants in it.
     for (const [name, kind] of await list(vscode.Uri.file(folder))) {
@@ -67,8 +69,7 @@ export function registerAgentFiles({ slot, team, clock, log }: AgentFilesDeps): 
       const before = await readContent(diskToEdit, uri.fsPath);
       const id = before.kind === 'text' ? agents.memberOf(before.text) : undefined;
       if (before.kind !== 'text' || id === undefined || members.some((member) => member.id === id)) continue;
-      const after = agents.withGrants(before.text, { id, name: id, purpose: undefined, toolsets: [] });
-      if (after !== undefined && after !== before.text) await write(root, uri, after, create);
+      await update(uri, before.text, { id, name: id, purpose: undefined, toolsets: [] });
     }
   }
 
@@ -87,12 +88,7 @@ export function registerAgentFiles({ slot, team, clock, log }: AgentFilesDeps): 
     }
   }
 
-  function agentOf({ id, name, purpose, grants }: Member): {
-    id: string;
-    name: string;
-    purpose: string | undefined;
-    toolsets: string[];
-  } {
+  function agentOf({ id, name, purpose, grants }: Member): AgentOfMember {
     const { snapshot, catalogue } = slot.engine?.host ?? { snapshot: slot.state.snapshot, catalogue: { toolsets: [] } };
     const configured = configuredToolsets(snapshot, catalogue.toolsets);
     const granted = grantedOf(

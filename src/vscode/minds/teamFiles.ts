@@ -16,7 +16,6 @@ export interface TeamView {
   readonly members: readonly Member[];
   /** The member who answers without a choice. */
   readonly spokesperson: Member | undefined;
-  readonly isThere: boolean;
 }
 
 interface FolderTeam {
@@ -24,7 +23,6 @@ interface FolderTeam {
   readonly store: DisposableStore;
   team: Team | undefined;
   problems: readonly Problem[];
-  isThere: boolean;
   reading: number;
   wasRead: boolean;
 }
@@ -35,7 +33,7 @@ export class TeamFiles implements Disposable {
   private readonly files = new Map<string, FolderTeam>();
   private reader: typeof teamModule | undefined;
   private begun = false;
-  view: TeamView = { teams: [], members: [], spokesperson: undefined, isThere: false };
+  view: TeamView = { teams: [], members: [], spokesperson: undefined };
   readonly onDidChange = this.changes.event;
 
   constructor(private readonly clock: Clock) {}
@@ -89,7 +87,6 @@ export class TeamFiles implements Disposable {
       store,
       team: undefined,
       problems: [],
-      isThere: false,
       reading: 0,
       wasRead: false,
     };
@@ -108,7 +105,6 @@ export class TeamFiles implements Disposable {
     if (text !== undefined) this.reader ??= await import('../../core/team/team.js');
     if (reading !== opened.reading) return; // A later one has begun.
     const parsed = text === undefined ? undefined : this.reader?.parseTeam({ file, folder: opened.folder, text });
-    opened.isThere = text !== undefined;
     opened.problems = parsed?.problems ?? [];
     opened.team = text === undefined ? undefined : (parsed?.team ?? opened.team);
     this.done(opened);
@@ -128,16 +124,11 @@ export class TeamFiles implements Disposable {
   }
 
   private tell(): void {
-    const opened = this.opened();
-    const teams = this.reader?.mergedTeams(opened.flatMap(({ team }) => team ?? [])).teams ?? [];
+    const own = this.opened().flatMap(({ team }) => team ?? []);
+    const teams = this.reader?.mergedTeams(own).teams ?? [];
     const members = teams.flatMap((team) => team.members);
     const chosen = teams.find(({ spokesperson }) => spokesperson !== undefined)?.spokesperson;
-    this.view = {
-      teams,
-      members,
-      spokesperson: members.find(({ id }) => id === chosen),
-      isThere: opened.some(({ isThere }) => isThere),
-    };
+    this.view = { teams, members, spokesperson: members.find(({ id }) => id === chosen) };
     this.changes.fire(this.view);
   }
 }

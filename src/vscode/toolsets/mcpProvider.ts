@@ -134,16 +134,16 @@ export class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscod
       log.write('error', `The gateway did not start, so no agent sees a tool: ${state.reason}`);
       void window.showErrorMessage(inert`MCP Toolsets cannot offer its tools: ${state.reason}`);
     }
-    if (gateway === followed?.gateway) return slot.refresh();
+    slot.refresh();
+    if (gateway === followed?.gateway) return;
     followed?.listener.dispose();
     const listener = gateway?.onDidChangeActivity((toolset) => {
       this.presenter.noteActivity(toolset);
       if (this.leaving.includes(toolset)) this.announce();
     });
     this.followed = gateway && listener && { gateway, listener };
-    if (!gateway) return slot.refresh();
+    if (!gateway) return;
     this.announce();
-    slot.refresh();
     this.expect();
     if (this.address !== undefined && this.address !== this.addressOf(gateway)) {
       // The definitions have changed, so the editor ends its connections.
