@@ -6,14 +6,12 @@ import { Bridge } from '../core/bridge/bridge.js';
 import type { GatewayAddress } from '../core/bridge/line.js';
 import { builtInToolset } from '../core/config/model.js';
 import { messageOf } from '../core/base/text.js';
-import { createGateway } from '../core/gateway/http/gateway.js';
-import type { Fields } from '../core/protocol/client.js';
-import type { LastClient } from '../core/remembered/lastClient.js';
+import { createGateway, type GatewayDeps } from '../core/gateway/http/gateway.js';
 import { version } from '../../package.json';
 import { readConfigFiles } from './configFile.js';
 import { foundGateway, startEngine, tokenFileFor, type FoundGateway } from './gateways.js';
 import { Interruption } from './interruption.js';
-import { keptOffers, lastClientOf } from './keptOffers.js';
+import { servingGuards } from './keptOffers.js';
 import type { Options } from './options.js';
 import { complain, misuse } from './output.js';
 import { problemLine } from './render.js';
@@ -92,32 +90,26 @@ class OwnGateway {
     const { folder } = this.run;
     const { problems } = readConfigFiles(folder);
     if (problems.length > 0) throw new Error(problems.map(problemLine).join(' '));
-    const offerReview = await keptOffers(this.holdChanged);
-    const client = await lastClientOf(folder);
+    const { guards, onClient } = await servingGuards(folder, this.holdChanged);
     return await new Promise((resolve, reject) => {
       this.ended = withHost(
         // The input belongs to the client, which must not answer questions.
         { ...this.run, asks: false, approve: false },
         async (running) => {
-          resolve(await this.serve(running, client));
+          resolve(await this.serve(running, onClient));
           await untilAborted(this.ending.signal);
           return 0;
         },
-        {
-          only: this.toolset === builtInToolset ? undefined : this.toolset,
-          offerReview,
-          expects: client.expected,
-        },
+        { ...guards, only: this.toolset === builtInToolset ? undefined : this.toolset },
       ).catch(reject);
     });
   }
 
-  private async serve(running: RunningHost, client: LastClient): Promise<GatewayAddress> {
+  private async serve(running: RunningHost, onClient: NonNullable<GatewayDeps['onClient']>): Promise<GatewayAddress> {
     const { core, host, started, follow, closeFirst } = running;
     const { backend, log, redactor } = core;
     const token = randomBytes(32).toString('base64url');
     redactor.register([token]);
-    const onClient = (_: unknown, capabilities: Fields): void => client.note(capabilities);
     const gateway = createGateway({ backend, log, clock: systemClock, version, onClient, stable: { port: 0, token } });
     closeFirst(() => gateway.dispose());
     await gateway.start();

@@ -7,7 +7,7 @@ import { isAlive } from '../core/base/isAlive.js';
 import { addressFileOf } from '../core/files/addressFile.js';
 import { lock } from '../core/files/fileLock.js';
 import { clientNames, engineIsReady, engineProgram, foundGateway, servedBy, tokenFileFor } from './gateways.js';
-import { keptOffers, lastClientOf } from './keptOffers.js';
+import { servingGuards } from './keptOffers.js';
 import { complain, print } from './output.js';
 import { openEndpoint } from './serveCommand.js';
 import { withHost, type Run } from './withHost.js';
@@ -21,8 +21,7 @@ const stopLimitMs = 15_000;
 /** @param given the token file, relative to the working directory */
 export async function engine(run: Run, given: string | undefined): Promise<number> {
   const tokenFile = tokenFileFor(run.folder, given);
-  const client = await lastClientOf(run.folder);
-  const offerReview = await keptOffers(false);
+  const { guards, onClient } = await servingGuards(run.folder, false);
   const unlock = await lock(`${addressFileOf(tokenFile, engineProgram)}.lock`, systemClock);
   try {
     // Of two engines that start at once, the second one leaves.
@@ -35,7 +34,7 @@ export async function engine(run: Run, given: string | undefined): Promise<numbe
           port: 0,
           tokenFile,
           program: engineProgram,
-          onClient: (_, capabilities) => client.note(capabilities),
+          onClient,
           onConnections: (open) => visits.note(open),
         });
         await unlock();
@@ -45,7 +44,7 @@ export async function engine(run: Run, given: string | undefined): Promise<numbe
         await Promise.race([untilAborted(visits.ended), untilAborted(running.signal)]);
         return 0;
       },
-      { offerReview, expects: client.expected },
+      guards,
     );
   } finally {
     await unlock();

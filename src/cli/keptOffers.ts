@@ -11,6 +11,7 @@ import { largestConfigFile, readTextFile } from '../core/base/textFile.js';
 import { approvalsFile } from '../core/config/sources.js';
 import { SharedFile } from '../core/files/sharedFile.js';
 import { tokenFileOf } from '../core/files/tokenFile.js';
+import type { Fields } from '../core/protocol/client.js';
 import { storedJson } from '../core/protocol/json.js';
 import { LastClient } from '../core/remembered/lastClient.js';
 import { complain, reasonOf } from './output.js';
@@ -51,8 +52,17 @@ function launchesIn(text: string | undefined): Map<unknown, Record<string, unkno
   return new Map(launches.map((launch) => [launch['fingerprint'], launch]));
 }
 
+/** Returns the guards of a host that serves other programs, and the note about their capabilities for the next host. */
+export async function servingGuards(folder: string, holdsBack: boolean) {
+  const client = await lastClientOf(folder);
+  return {
+    guards: { offerReview: await keptOffers(holdsBack), expects: client.expected },
+    onClient: (_: unknown, capabilities: Fields): void => client.note(capabilities),
+  };
+}
+
 /** With it, the first instance of a server fits the next client (L4). */
-export async function lastClientOf(folder: string): Promise<LastClient> {
+async function lastClientOf(folder: string): Promise<LastClient> {
   const { dir, name } = path.parse(tokenFileOf(folder, homedir()));
   const file = path.join(dir, `${name}.client`);
   let last = storedJson(await readTextFile(file, largestConfigFile).catch(() => ''));

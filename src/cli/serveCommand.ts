@@ -7,13 +7,12 @@ import { asText } from '../core/base/text.js';
 import type { Program } from '../core/files/addressFile.js';
 import { secretInFile } from '../core/gateway/http/endpointSecret.js';
 import { createGateway, type GatewayDeps } from '../core/gateway/http/gateway.js';
-import type { Fields } from '../core/protocol/client.js';
 import { configFileOf } from '../core/files/configFile.js';
 import { createRestBackend } from '../core/host/restBackend.js';
 import { StableEndpoint, type EndpointState } from '../core/gateway/http/stableEndpoint.js';
 import { version } from '../../package.json';
 import { tokenFileFor } from './gateways.js';
-import { keptOffers, lastClientOf } from './keptOffers.js';
+import { servingGuards } from './keptOffers.js';
 import type { Options } from './options.js';
 import { complain, misuse, NewLines, print } from './output.js';
 import { inOrder, problemLine, subjectOfProblem } from './render.js';
@@ -26,14 +25,13 @@ export async function serveFolder(run: Run, options: Options): Promise<number> {
   const port = /^\d{1,5}$/.test(given) ? Number(given) : NaN;
   if (!(port < 65_536)) return misuse(`"${given}" is not a port. Use a number from 0 to 65535.`);
   const tokenFile = tokenFileFor(run.folder, options['token-file']);
-  const client = await lastClientOf(run.folder);
-  const guards = { approvesEdits, offerReview: await keptOffers(holdChanged), expects: client.expected };
-  const onClient = (_: unknown, capabilities: Fields): void => client.note(capabilities);
+  const { guards, onClient } = await servingGuards(run.folder, holdChanged);
   const served: Served = { port, tokenFile, program: { kind: 'serve', version }, onClient };
-  return withHost(run, (running) => serve(run, running, served), guards);
+  return withHost(run, (running) => serve(run, running, served), { ...guards, approvesEdits });
 }
 
-interface Served extends Pick<GatewayDeps, 'onClient' | 'onConnections'> {
+interface Served extends Pick<GatewayDeps, 'onConnections'> {
+  readonly onClient: NonNullable<GatewayDeps['onClient']>;
   /** If it is 0, the system chooses a port. */
   readonly port: number;
   readonly tokenFile: string;
@@ -60,7 +58,7 @@ export async function openEndpoint(run: Run, running: RunningHost, served: Serve
         version,
         stable,
         rest,
-        ...(onClient && { onClient }),
+        onClient,
         ...(onConnections && { onConnections }),
       }),
   });

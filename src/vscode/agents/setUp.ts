@@ -12,12 +12,11 @@ import { planEntries, type EntriesPlan } from '../../core/agents/planEntries.js'
 import { reviewTexts } from '../../core/approval/approvalTexts.js';
 import type { LaunchDescription } from '../../core/approval/fingerprint.js';
 import type { ApprovalLedger } from '../../core/approval/ledger.js';
-import { textOf, writeEdits } from '../commands/configEdits.js';
+import { agreedChange, asAgreed, textOf, writeEdits } from '../commands/configEdits.js';
 import { refuseOutside } from '../../core/files/realFiles.js';
 import { localFolders } from '../engine/configFiles.js';
 import type { Engine } from '../engine/engine.js';
 import { pathLabel } from '../views/fileLabels.js';
-import { agreedChange, asAgreed } from '../commands/previews.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
 import { toolCount, whyNothingRuns } from '../views/phrases.js';
 import type { AgentEndpoint } from '../engine/agentEndpoint.js';

@@ -16,10 +16,9 @@ import { planImport, type ImportPlan } from '../../core/import/plan.js';
 import { planRemoval } from '../../core/import/removeServers.js';
 import { localFolders } from '../engine/configFiles.js';
 import type { EnteredSecrets } from '../engine/enteredSecrets.js';
-import { targetItems, textOf, writeEdits, writeServers, type Target } from './configEdits.js';
+import { agreedChange, asAgreed, targetItems, textOf, writeEdits, writeServers, type Target } from './configEdits.js';
 import { offerToKeep } from '../authoring/enterSecret.js';
 import { fileLabel, pathLabel } from '../views/fileLabels.js';
-import { agreedChange, asAgreed } from './previews.js';
 
 type PlannedImport = Extract<ImportPlan, { kind: 'planned' }>;
 

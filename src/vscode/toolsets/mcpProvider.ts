@@ -2,9 +2,8 @@
  * Offers each toolset to the editor as an MCP server (G1, G3a, G3b, G5). The presenter makes the editor show them.
  *
  * Invariants: definitions are in file order. The version of a definition is the same in every window, because agent-host
- * sessions outlive a window and would see other servers. The presenter starts each server, so the editor lists its tools
- * again. The provider never throws, because one failure removes all definitions. An untrusted workspace offers and starts nothing, because a start would ask the
- * person.
+ * sessions outlive a window and would see other servers. The provider never throws, because one failure removes all
+ * definitions. An untrusted workspace offers and starts nothing, because a start would ask the person.
  */
 import * as vscode from 'vscode';
 import { join } from 'node:path';
