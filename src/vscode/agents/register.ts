@@ -30,7 +30,7 @@ export function serveOtherAgents(
   const store = new DisposableStore('other agents');
   const wanted = (): EndpointPort => endpointPort(workspaceState.get(chosenPortKey));
   const followPort = (): void => {
-    slot.engine?.endpoint?.use(wanted().port);
+    slot.engine?.endpoint.use(wanted().port);
     slot.refresh();
   };
   const choosePort: ChoosePort = async (port, write) => {
@@ -58,7 +58,6 @@ export function serveOtherAgents(
     slot.onDidLoad(({ endpoint, onDidServeAgentHost }) => {
       store.add(onDidServeAgentHost(() => slot.refresh()));
       void keepLauncher(extensionPath, log);
-      if (!endpoint) return;
       store.add(endpoint.onDidChange(() => slot.refresh()));
       endpoint.use(wanted().port);
     }),

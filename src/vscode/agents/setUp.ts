@@ -40,8 +40,8 @@ export async function setUpAgent(
   globalStorage: string,
   consent: PortConsent,
 ): Promise<void> {
-  const endpoint = engine?.endpoint;
-  if (!endpoint) throw new Error(whyNothingRuns(state.phase));
+  if (!engine) throw new Error(whyNothingRuns(state.phase));
+  const { endpoint } = engine;
   const chosen = await chooseAgent(globalStorage);
   if (!chosen || !(await confirmsPort(endpoint, consent))) return;
   const toolsets = await chooseToolsets(engine);

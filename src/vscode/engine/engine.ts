@@ -21,13 +21,12 @@ import { createDiskArtifacts } from '../../core/results/diskArtifacts.js';
 export interface EngineDeps extends Surroundings, HostSettings, Consent, Stores {
   /** Keeps the lists of servers for the next window. By default nothing is kept. */
   readonly kept?: KeptOffers & { settled(): Promise<void> };
-  /** Gives the host the present text of the config files. By default nothing is read at a reload. */
-  readonly readSources?: () => Promise<void>;
+  /** Gives the host the present text of the config files. */
+  readonly readSources: () => Promise<void>;
   /** Predicts the capabilities of the editor, and notes those it declares. */
-  readonly editor?: { expected(): ExpectedClient; note(capabilities: Fields): void };
+  readonly editor: { expected(): ExpectedClient; note(capabilities: Fields): void };
   readonly address: EditorAddress;
-  /** Agents outside the editor. By default they are not served. */
-  readonly others?: AgentsOptions;
+  readonly others: AgentsOptions;
   /** Files for long results. */
   readonly results: {
     /** The folder for files, existing or not; undefined without a workspace. */
@@ -37,6 +36,7 @@ export interface EngineDeps extends Surroundings, HostSettings, Consent, Stores 
   };
 }
 
+/** Agents outside the editor. */
 export interface AgentsOptions {
   /** The folder whose config file REST requests write; undefined if no folder is open. */
   readonly folder: string | undefined;
@@ -52,7 +52,7 @@ export interface Engine {
   readonly servesAgentHost: boolean;
   readonly onDidServeAgentHost: Event<void>;
   /** The endpoint for agents outside the editor. It is off until it is given a port. */
-  readonly endpoint: AgentEndpoint | undefined;
+  readonly endpoint: AgentEndpoint;
   readonly conversationTools: ConversationTools;
   /** What the calls of this window were, and what went in and out. */
   readonly recorder: Recorder;
@@ -61,15 +61,15 @@ export interface Engine {
 }
 
 export function createEngine(deps: EngineDeps): Engine {
-  const { clock, log, version } = deps;
-  const { readSources, editor, address, others, results } = deps;
+  const { clock, log, version, readSources, editor, address, results } = deps;
+  const { folder, home, blocked } = deps.others;
   const core = assemble({
     surroundings: deps,
     settings: deps,
     consent: deps,
     stores: deps,
-    ...(readSources && { readSources }),
-    ...(editor && { expectedClient: editor.expected }),
+    readSources,
+    expectedClient: editor.expected,
   });
   const { host, backend, redactor, recorder, log: hostLog } = core;
   const { folder: artifactsFolder, quota, maxResultBytes } = results;
@@ -83,25 +83,17 @@ export function createEngine(deps: EngineDeps): Engine {
     const { createGateway } = await import('../../core/gateway/http/gateway.js');
     return createGateway({ backend, clock, version, log: hostLog, delivery, ...own });
   };
-  const { endpoint, record } = others ? forOthers(others) : {};
-
-  function forOthers({ folder, home, blocked }: AgentsOptions): { endpoint: AgentEndpoint; record?: CallFile } {
-    const rest = createRestBackend(host, clock, () =>
-      folder === undefined ? undefined : configFileOf(folder, blocked),
-    );
-    const endpoint = new AgentEndpoint({
-      ...shared,
-      tokenFile: tokenFileOf(folder ?? home, home),
-      version,
-      createGateway: (stable) => gatewayWith({ stable, rest }),
-    });
-    if (folder === undefined) return { endpoint };
-    const record = new CallFile(callFileOf(folder, home), clock, (error) =>
-      hostLog.write('warn', `The record of calls could not be written: ${messageOf(error)}`),
-    );
-    recorder.onDidRecord((fact) => record.note(JSON.stringify(fact)));
-    return { endpoint, record };
-  }
+  const rest = createRestBackend(host, clock, () => (folder === undefined ? undefined : configFileOf(folder, blocked)));
+  const endpoint = new AgentEndpoint({
+    ...shared,
+    tokenFile: tokenFileOf(folder ?? home, home),
+    version,
+    createGateway: (stable) => gatewayWith({ stable, rest }),
+  });
+  const notRecorded = (error: unknown): void =>
+    hostLog.write('warn', `The record of calls could not be written: ${messageOf(error)}`);
+  const record = folder === undefined ? undefined : new CallFile(callFileOf(folder, home), clock, notRecorded);
+  recorder.onDidRecord((fact) => record?.note(JSON.stringify(fact)));
 
   let servesAgentHost = false;
   const agentHostBegan = new Emitter<void>();
@@ -113,7 +105,7 @@ export function createEngine(deps: EngineDeps): Engine {
         stable: { ...stable, audience: 'editor' },
         ...(address.editor !== undefined && { editorName: address.editor }),
         onClient: (kind, capabilities) => {
-          if (kind === 'editor') editor?.note(capabilities);
+          if (kind === 'editor') editor.note(capabilities);
           if (kind !== 'agentHost' || servesAgentHost) return;
           servesAgentHost = true;
           agentHostBegan.fire();
@@ -137,7 +129,7 @@ export function createEngine(deps: EngineDeps): Engine {
     recorder,
     request: (request) => backend.request(request),
     dispose: async () => {
-      await Promise.all([editorEndpoint.dispose(), core.dispose(), endpoint?.dispose()]);
+      await Promise.all([editorEndpoint.dispose(), core.dispose(), endpoint.dispose()]);
       await Promise.all([artifacts.settled(), deps.kept?.settled(), record?.flush()]);
     },
   };
