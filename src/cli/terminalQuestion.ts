@@ -80,10 +80,7 @@ interface Asking {
  */
 export function typedLine({ input, ask, echo, interrupt, signal }: Asking): Promise<string> {
   return new Promise((resolve) => {
-    if (!input.readable || signal.aborted) {
-      resolve('');
-      return;
-    }
+    if (!input.readable || signal.aborted) return resolve('');
     let line = '';
     let isAsked = false;
     let isQuiet = true;

@@ -7,37 +7,44 @@ const longestText = 200_000;
 
 type Part = Readonly<Record<string, unknown>>;
 
-export function outcomeElements(outcome: TrialOutcome): Node[] {
+interface ShownOutcome {
+  readonly word: string;
+  readonly isFailure: boolean;
+  readonly nodes: readonly Node[];
+  /** The text for *Copy Result*; undefined without a result. */
+  readonly copied?: string;
+}
+
+export function shownOutcome(outcome: TrialOutcome): ShownOutcome {
   switch (outcome.kind) {
     case 'cancelled':
-      return [];
-    case 'error':
-      return [pre(outcome.message, 'error'), ...(outcome.detail === '' ? [] : [pre(outcome.detail)])];
-    case 'result':
-      return resultElements(outcome.result);
+      return { word: 'Cancelled', isFailure: false, nodes: [] };
+    case 'error': {
+      const detail = outcome.detail === '' ? [] : [pre(outcome.detail)];
+      return { word: 'Failed', isFailure: true, nodes: [pre(outcome.message, 'error'), ...detail] };
+    }
+    case 'result': {
+      const { result } = outcome;
+      const isFailure = result['isError'] === true;
+      const word = isFailure ? 'The tool reports an error' : 'Done';
+      return { word, isFailure, nodes: resultElements(result), copied: copiedText(result) };
+    }
   }
 }
 
-/** Returns the text for *Copy Result*: the text of a result with texts only, or the whole result as JSON. */
-export function copiedText(result: Part): string {
-  const content = Array.isArray(result['content']) ? (result['content'] as Part[]) : [];
+/** Returns the text of a result with texts only, or the whole result as JSON. */
+function copiedText(result: Part): string {
+  const content = contentOf(result);
   const isText = content.length > 0 && content.every(({ type }) => type === 'text');
   return isText ? content.map((part) => text(part['text'])).join('\n') : json(result);
 }
 
-export function outcomeWord(outcome: TrialOutcome): string {
-  switch (outcome.kind) {
-    case 'cancelled':
-      return 'Cancelled';
-    case 'error':
-      return 'Failed';
-    case 'result':
-      return outcome.result['isError'] === true ? 'The tool reports an error' : 'Done';
-  }
+function contentOf({ content }: Part): Part[] {
+  return Array.isArray(content) ? (content as Part[]) : [];
 }
 
 function resultElements(result: Part): Node[] {
-  const content = Array.isArray(result['content']) ? (result['content'] as Part[]) : [];
+  const content = contentOf(result);
   const structured = result['structuredContent'];
   return [
     ...content.map(partElement),

@@ -107,10 +107,7 @@ export function askForApprovals(slot: EngineSlot, ledger: ApprovalLedger): Dispo
 
   async function confirm(pending: PendingLaunch): Promise<void> {
     const detail = dialogDetail(pending);
-    if (detail === undefined) {
-      await review([pending]);
-      return;
-    }
+    if (detail === undefined) return await review([pending]);
     const { server, source } = pending.launch;
     const text = inert`Let the MCP server “${server}” of ${fileLabel(source)} start?`;
     const answer = await window.showInformationMessage(text, { modal: true, detail }, 'Approve', 'Review…');

@@ -48,10 +48,7 @@ export class AgentEndpoint {
 
   private begin(): void {
     const port = this.wanted;
-    if (this.open || port === undefined) {
-      this.changes.fire(this.state);
-      return;
-    }
+    if (this.open || port === undefined) return this.changes.fire(this.state);
     const { tokenFile, clock } = this.deps;
     const endpoint = new StableEndpoint({
       ...this.deps,

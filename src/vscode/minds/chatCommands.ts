@@ -83,10 +83,7 @@ export async function release(
   const host = engine?.host;
   const held = host ? heldBy(conversation, host.snapshot) : [];
   const wanted = server === '' ? held : [server.replace(/^['"`]|['"`]$/g, '')];
-  if (!host || wanted.length === 0) {
-    stream.markdown(formatted`This conversation has no instance.`);
-    return;
-  }
+  if (!host || wanted.length === 0) return stream.markdown(formatted`This conversation has no instance.`);
   for (const id of wanted) {
     if (!host.snapshot.servers.some((known) => known.id === id)) {
       stream.markdown(formatted`There is no server ${code(id)}.\n\n`);
@@ -108,10 +105,8 @@ export function showMembers(
   now: string | undefined,
 ): void {
   if (asked !== '') stream.markdown(formatted`There is no member ${code(asked)}.\n\n`);
-  if (members.length === 0) {
-    stream.markdown(formatted`The team has no members. List them in \`.minds/team.yaml\`.`);
-    return;
-  }
+  if (members.length === 0)
+    return stream.markdown(formatted`The team has no members. List them in \`.minds/team.yaml\`.`);
   stream.markdown(
     now !== undefined
       ? formatted`${code(now)} answers in this conversation.\n\n`

@@ -33,10 +33,7 @@ export function showPieces(stream: InertStream, links: ArtifactLinks, pieces: re
 
 /** Answers `/files`. */
 export function showFiles(stream: InertStream, links: ArtifactLinks, files: readonly ResultFile[]): void {
-  if (files.length === 0) {
-    stream.markdown(formatted`No files of this conversation are kept.`);
-    return;
-  }
+  if (files.length === 0) return stream.markdown(formatted`No files of this conversation are kept.`);
   const count = files.length === 1 ? '1 file' : `${files.length} files, latest first`;
   stream.markdown(formatted`This conversation has ${count}:\n\n`);
   let images = 0;

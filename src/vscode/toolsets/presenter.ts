@@ -174,10 +174,7 @@ class Watch implements Disposable {
       this.lookIn(slowPace);
       return;
     }
-    if (this.phase === 'shown') {
-      this.begin('vanished');
-      return;
-    }
+    if (this.phase === 'shown') return this.begin('vanished');
     this.connectedSince = connected ? (this.connectedSince ?? clock.now()) : undefined;
     if (!connected) this.start();
     if (presence.kind !== 'shown' && this.graceIsOver()) void this.explain(presence, connected);

@@ -15,10 +15,7 @@ export function showStatusBar(slot: EngineSlot): Disposable {
   item.command = 'mcpToolsets.servers.focus';
   store.add(
     slot.onDidChange(({ phase, snapshot }) => {
-      if (phase !== 'serving') {
-        item.hide();
-        return;
-      }
+      if (phase !== 'serving') return item.hide();
       const { text, tooltip, severity } = summary(snapshot);
       const { icon, background } = looks[severity];
       item.text = icon ? inert`${icon} ${text}` : inert`${text}`;
