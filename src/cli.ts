@@ -63,7 +63,10 @@ const commands = new Map<string, Command>(
       does: (run, _, { start }) =>
         start
           ? withServers(run, ({ host: { snapshot } }) =>
-              Math.max(report(run.json, snapshot.problems), snapshot.servers.some(isPending) ? 1 : 0),
+              Math.max(
+                report(run.json, snapshot.problems),
+                snapshot.servers.some(({ state }) => state.kind === 'pending') ? 1 : 0,
+              ),
             )
           : check(run),
     },
@@ -152,10 +155,6 @@ function tools(run: Run, host: Host, id: string | undefined): number {
 
 function isBroken({ state }: ServerStatus): boolean {
   return ['failed', 'invalid', 'signInNeeded', 'pending'].includes(state.kind);
-}
-
-function isPending({ state }: ServerStatus): boolean {
-  return state.kind === 'pending';
 }
 
 let serves = false;

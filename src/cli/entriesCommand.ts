@@ -3,7 +3,7 @@ import { markedAs, withoutMark } from '../core/base/byteOrderMark.js';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { realPath } from '../core/base/paths.js';
-import { agentKinds, fileOf, rootOf, type AgentKind } from '../core/agents/agents.js';
+import { agentKinds, fileOf, rootOf } from '../core/agents/agents.js';
 import { homeLauncher, packageLauncher } from '../core/agents/entryKeys.js';
 import { planEntries } from '../core/agents/planEntries.js';
 import { wholeUtf8 } from '../core/base/textFile.js';
@@ -20,10 +20,11 @@ import { complain, complainLines, complainOf, misuse, print, reasonOf, toJson } 
 import { inOrder, isOfFile } from './render.js';
 import type { Run } from './withHost.js';
 
-export async function writeEntries(run: Run, agent: string | undefined, options: Options): Promise<number> {
+export async function writeEntries(run: Run, name: string | undefined, options: Options): Promise<number> {
   const { write } = options;
-  if (agent === undefined) return misuse('The name of an agent is missing.');
-  if (!isAgentKind(agent)) return misuse(`Unknown agent "${agent}". Known agents: ${agentKinds.join(', ')}.`);
+  if (name === undefined) return misuse('The name of an agent is missing.');
+  const agent = agentKinds.find((kind) => kind === name);
+  if (!agent) return misuse(`Unknown agent "${name}". Known agents: ${agentKinds.join(', ')}.`);
   const home = homedir();
   const around = { folder: run.folder, home, configHome: process.env['XDG_CONFIG_HOME'] };
   const file = fileOf(agent, around);
@@ -88,8 +89,4 @@ export async function writeEntries(run: Run, agent: string | undefined, options:
 
 function nothingWritten(error: unknown): string {
   return `Nothing was written: ${reasonOf(error)}.`;
-}
-
-function isAgentKind(word: string): word is AgentKind {
-  return (agentKinds as readonly string[]).includes(word);
 }

@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import path from 'node:path';
 import { markedAs, withoutMark } from '../core/base/byteOrderMark.js';
 import { wholeUtf8 } from '../core/base/textFile.js';
-import { importFormats, isOfEditor, type ImportFormat } from '../core/import/dialects.js';
+import { importFormats, isOfEditor } from '../core/import/dialects.js';
 import { planImport } from '../core/import/plan.js';
 import { textOfBytes } from '../core/import/readSource.js';
 import { mindsPath } from '../core/config/sources.js';
@@ -16,12 +16,13 @@ import type { Run } from './withHost.js';
 export function importFile(
   { folder, json }: Pick<Run, 'folder' | 'json'>,
   file: string | undefined,
-  format: string | undefined,
+  formatName: string | undefined,
   write: boolean,
 ): number {
   if (file === undefined) return misuse('The name of a file is missing.');
-  if (format !== undefined && !isImportFormat(format)) {
-    return misuse(`Unknown format "${format}". Known formats: ${importFormats.join(', ')}.`);
+  const format = importFormats.find((known) => known === formatName);
+  if (formatName !== undefined && !format) {
+    return misuse(`Unknown format "${formatName}". Known formats: ${importFormats.join(', ')}.`);
   }
   const source = path.resolve(file);
   const target = path.join(folder, mindsPath);
@@ -53,8 +54,4 @@ export function importFile(
   } catch (error) {
     return complain(`Nothing was imported: ${reasonOf(error)}.`);
   }
-}
-
-function isImportFormat(word: string): word is ImportFormat {
-  return (importFormats as readonly string[]).includes(word);
 }

@@ -13,12 +13,11 @@ export function resources(run: Run, id: string | undefined): Promise<number> {
 }
 
 export function prompts(run: Run, id: string | undefined): Promise<number> {
-  const json = ({ id, prompts }: Toolset): object => ({ id, prompts: prompts.map(servedPrompt) });
+  const json = ({ id, prompts }: Toolset): object => ({
+    id,
+    prompts: prompts.map(({ published, original, prompt }) => ({ ...prompt, name: published, originalName: original })),
+  });
   return list(run, id, json, promptsTable);
-}
-
-function servedPrompt({ published, original, prompt }: Toolset['prompts'][number]): object {
-  return { ...prompt, name: published, originalName: original };
 }
 
 /** Servers use either code for an unknown resource. */

@@ -4,7 +4,7 @@ import type { Span } from '../../core/yaml/textPositions.js';
 import { serversIn } from '../../core/authoring/outline.js';
 import type { ServerStatus } from '../../core/reconcile/status.js';
 import { previousLine, toolCount } from '../views/phrases.js';
-import { actions, signInActions, stateWord, stillIcon } from '../views/serverStates.js';
+import { actions, signInActions, stateViews, stateWord } from '../views/serverStates.js';
 
 interface LensModel {
   readonly span: Span;
@@ -56,11 +56,12 @@ function hasLog({ state, previous }: ServerStatus): boolean {
 function stateTitle(server: ServerStatus): Inert {
   const { state, tools, offered, previous } = server;
   const word = stateWord(state);
+  const { icon, still = icon.id } = stateViews[state.kind];
   const listed = tools.length > 0 || state.kind === 'running';
   return inertList(
     [
       // The editor drops an ordinary space after an icon.
-      inert`${new Icon(previous && state.kind !== 'failed' ? 'warning' : stillIcon(state))}\u00a0${word.charAt(0).toUpperCase()}${word.slice(1)}`,
+      inert`${new Icon(previous && state.kind !== 'failed' ? 'warning' : still)}\u00a0${word.charAt(0).toUpperCase()}${word.slice(1)}`,
       ...(listed ? [inert`${toolCount(tools.length, offered)}`] : []),
       ...(previous ? [inert`previous definition`] : []),
     ],

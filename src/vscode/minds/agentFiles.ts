@@ -37,7 +37,12 @@ export function registerAgentFiles({ slot, team, clock, log }: AgentFilesDeps): 
     }
   };
 
-  const folders: FolderMaker = { clock, exists: existsSync, make, listen };
+  const folders: FolderMaker = {
+    clock,
+    exists: existsSync,
+    make: async (made) => vscode.workspace.fs.createDirectory(vscode.Uri.file(made)),
+    listen,
+  };
 
   async function followTeam({ file, members }: Team, create: boolean): Promise<void> {
     const agents = await import('../../core/team/agentFiles.js');
@@ -63,7 +68,8 @@ export function registerAgentFiles({ slot, team, clock, log }: AgentFilesDeps): 
       void window.showWarningMessage(inert`${name} ${why}, so it stays unchanged.`);
     }
     // A member who left the team keeps the file, but loses the grants in it.
-    for (const [name, kind] of await list(vscode.Uri.file(folder))) {
+    const entries = await vscode.workspace.fs.readDirectory(vscode.Uri.file(folder)).then(undefined, () => []);
+    for (const [name, kind] of entries) {
       if (kind !== vscode.FileType.File || !name.endsWith('.agent.md')) continue;
       const uri = vscode.Uri.file(join(folder, name));
       const before = await readContent(diskToEdit, uri.fsPath);
@@ -145,14 +151,6 @@ export function registerAgentFiles({ slot, team, clock, log }: AgentFilesDeps): 
     }),
   );
   return store;
-}
-
-async function list(folder: vscode.Uri): Promise<readonly [string, vscode.FileType][]> {
-  return await vscode.workspace.fs.readDirectory(folder).then(undefined, () => []);
-}
-
-async function make(folder: string): Promise<void> {
-  await vscode.workspace.fs.createDirectory(vscode.Uri.file(folder));
 }
 
 function listen(folder: string, told: () => void): Disposable {

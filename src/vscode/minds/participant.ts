@@ -134,7 +134,9 @@ class ChatExchange {
   private async as(words: string): Promise<vscode.ChatResult> {
     const [, id = '', rest = ''] = /^@?(\S*)\s*([^]*)$/.exec(words) ?? [];
     const { members } = this.deps.team.view;
-    const found = members.find((member) => member.id === id) ?? members.find((member) => sameName(member, id));
+    const found =
+      members.find((member) => member.id === id) ??
+      members.find(({ name }) => id !== '' && name.toLowerCase() === id.toLowerCase());
     if (!found && id !== nobody) {
       showMembers(this.stream, members, id, this.speaker?.id);
       return this.unchanged();
@@ -269,10 +271,6 @@ class ChatExchange {
 
 function speakerFrom({ id, name, purpose, grants }: Member): Speaker {
   return { id, name, purpose, grants: grants.map(({ grant }) => grant) };
-}
-
-function sameName({ name }: Member, asked: string): boolean {
-  return asked !== '' && name.toLowerCase() === asked.toLowerCase();
 }
 
 const longestAttachment = 60_000;

@@ -53,7 +53,10 @@ export class ChatQuestions implements Disposable {
     if (sent === undefined) return { kind: 'allowed' };
     const id = String(++this.last);
     const input = bothEnds(JSON.stringify(sent, undefined, 2), chatWidth);
-    const review = fitsQuestion(input) ? undefined : reviewOf(tool, sent);
+    const { toolset, name, annotations } = tool;
+    const review = fitsQuestion(input)
+      ? undefined
+      : new CallReview({ toolset, tool: name, title: annotations?.title, arguments: sent });
     show(stream, id, tool, review ? undefined : input);
     const clicked = new Promise<CallAnswer>((resolve) => {
       const over = (): void => resolve('no');
@@ -73,10 +76,6 @@ export class ChatQuestions implements Disposable {
     for (const resolve of this.open.values()) resolve('no');
     this.store.dispose();
   }
-}
-
-function reviewOf({ toolset, name, annotations }: ConversationTool, input: ToolCall['input']): CallReview {
-  return new CallReview({ toolset, tool: name, title: annotations?.title, arguments: input });
 }
 
 /** @param input undefined if a document shows it */

@@ -22,9 +22,9 @@ interface FolderTeam {
   readonly folder: string;
   readonly store: DisposableStore;
   team: Team | undefined;
-  problems: readonly Problem[];
+  /** Undefined until the file was read. */
+  problems: readonly Problem[] | undefined;
   reading: number;
-  wasRead: boolean;
 }
 
 export class TeamFiles implements Disposable {
@@ -54,7 +54,7 @@ export class TeamFiles implements Disposable {
 
   problems(configured: readonly ConfiguredToolset[], passing: ReadonlySet<string>): readonly Problem[] {
     const teams = this.opened();
-    const own = teams.flatMap(({ problems }) => problems);
+    const own = teams.flatMap(({ problems = [] }) => problems);
     if (!this.reader) return own;
     const merged = this.reader.mergedTeams(teams.flatMap(({ team }) => team ?? []));
     return [...own, ...merged.problems, ...this.reader.grantProblems(merged.teams, configured, passing)];
@@ -86,16 +86,17 @@ export class TeamFiles implements Disposable {
       folder: folder.uri.fsPath,
       store,
       team: undefined,
-      problems: [],
+      problems: undefined,
       reading: 0,
-      wasRead: false,
     };
     this.files.set(folder.uri.toString(), opened);
     store.add(
       file.onDidChange((content) => {
         // An unreadable file keeps its last team.
-        if (content.kind === 'unreadable') this.done(opened);
-        else void this.read(opened, file.path, content.kind === 'text' ? content.text : undefined);
+        if (content.kind === 'unreadable') {
+          opened.problems ??= [];
+          this.tell();
+        } else void this.read(opened, file.path, content.kind === 'text' ? content.text : undefined);
       }),
     );
   }
@@ -107,16 +108,11 @@ export class TeamFiles implements Disposable {
     const parsed = text === undefined ? undefined : this.reader?.parseTeam({ file, folder: opened.folder, text });
     opened.problems = parsed?.problems ?? [];
     opened.team = text === undefined ? undefined : (parsed?.team ?? opened.team);
-    this.done(opened);
-  }
-
-  private done(opened: FolderTeam): void {
-    opened.wasRead = true;
     this.tell();
   }
 
   private isRead(): boolean {
-    return !this.begun || [...this.files.values()].every(({ wasRead }) => wasRead);
+    return !this.begun || [...this.files.values()].every(({ problems }) => problems !== undefined);
   }
 
   private opened(): FolderTeam[] {

@@ -21,7 +21,7 @@ interface StateView {
 export const errorIcon: ViewIcon = { id: 'error', color: 'list.errorForeground' };
 export const pendingIcon: ViewIcon = { id: 'shield', color: 'list.warningForeground' };
 
-const views: Readonly<Record<ServerState['kind'], StateView>> = {
+export const stateViews: Readonly<Record<ServerState['kind'], StateView>> = {
   disabled: { icon: { id: 'circle-slash', color: 'disabledForeground' }, actions: [] },
   invalid: { word: 'entry with errors', icon: errorIcon, actions: [] },
   pending: { word: 'waits for approval', icon: pendingIcon, actions: [] },
@@ -52,20 +52,11 @@ const views: Readonly<Record<ServerState['kind'], StateView>> = {
 
 export function stateWord(state: ServerState): string {
   if (state.kind === 'reconnecting') return `reconnecting, attempt ${state.attempt}`;
-  return views[state.kind].word ?? state.kind;
-}
-
-export function stateIcon({ kind }: ServerState): ViewIcon {
-  return views[kind].icon;
-}
-
-/** Returns the name of an icon that does not move. */
-export function stillIcon({ kind }: ServerState): string {
-  return views[kind].still ?? views[kind].icon.id;
+  return stateViews[state.kind].word ?? state.kind;
 }
 
 export function actions({ kind }: ServerState): readonly Action[] {
-  return views[kind].actions;
+  return stateViews[kind].actions;
 }
 
 /** Returns the actions for the sign-in of a server (X7). */

@@ -25,7 +25,7 @@ import {
   errorIcon,
   pendingIcon,
   signInActions,
-  stateIcon,
+  stateViews,
   stateWord,
   type ViewIcon,
 } from '../serverStates.js';
@@ -139,7 +139,7 @@ function serverIcon(server: ServerStatus, lacks: readonly string[]): ViewIcon {
   if (server.approval.kind === 'pending') return pendingIcon;
   return lacks.length > 0 || (server.previous && server.state.kind !== 'failed')
     ? warningIcon
-    : stateIcon(server.state);
+    : stateViews[server.state.kind].icon;
 }
 
 function serverLines(server: ServerStatus, options: TreeOptions): Markdown[] {
