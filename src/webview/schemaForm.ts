@@ -121,7 +121,9 @@ function fieldOf(given: unknown, draft: Draft, standing: Standing): Field {
     case 'boolean':
       return { kind: 'flag', ...described };
     case 'object': {
-      const required = new Set(Array.isArray(schema['required']) ? schema['required'].filter(isText) : []);
+      const required = new Set(
+        Array.isArray(schema['required']) ? schema['required'].filter((one) => typeof one === 'string') : [],
+      );
       const properties = propertiesOf(schema, required);
       // The root is the arguments, and a tool without arguments has an empty form.
       const closed = depth === 0 && !isOpen(schema);
@@ -284,10 +286,6 @@ function decoded(text: string): string {
 
 function isSchema(value: unknown): value is Schema {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === 'string';
 }
 
 function text(value: unknown): string {

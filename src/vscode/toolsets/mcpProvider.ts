@@ -119,7 +119,7 @@ export class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscod
   private follow({ editorEndpoint, host }: Engine): void {
     const { slot } = this.deps;
     this.store.add(editorEndpoint.onDidChange(() => this.take()));
-    this.store.add(host.onDidPublish(() => this.expect()));
+    this.store.add(host.onDidPublish(() => this.presenter.expect(this.presented())));
     this.store.add(slot.onDidChange(() => this.announce()));
     this.take();
   }
@@ -143,13 +143,14 @@ export class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscod
     this.followed = gateway && listener && { gateway, listener };
     if (!gateway) return;
     this.announce();
-    this.expect();
-    if (this.address !== undefined && this.address !== this.addressOf(gateway)) {
+    this.presenter.expect(this.presented());
+    const address = JSON.stringify(gateway.endpoint('', 'editor'));
+    if (this.address !== undefined && this.address !== address) {
       // The definitions have changed, so the editor ends its connections.
       this.changes.fire();
       this.presenter.beginAgain();
     }
-    this.address = this.addressOf(gateway);
+    this.address = address;
   }
 
   /** Announces toolsets that come and go. Changes within a toolset reach the editor over its session. */
@@ -172,10 +173,6 @@ export class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscod
     });
   }
 
-  private expect(): void {
-    this.presenter.expect(this.presented());
-  }
-
   private isBeginning(): boolean {
     const { state, engine } = this.deps.slot;
     return isBeginning(state.phase, engine?.editorEndpoint.state);
@@ -183,10 +180,6 @@ export class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscod
 
   private get gateway(): Gateway | undefined {
     return this.deps.slot.engine?.editorEndpoint.gateway;
-  }
-
-  private addressOf(gateway: Gateway): string {
-    return JSON.stringify(gateway.endpoint('', 'editor'));
   }
 
   private presented(): Toolset[] {

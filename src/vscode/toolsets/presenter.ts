@@ -1,11 +1,10 @@
 /**
  * Makes the editor show the toolsets. The editor does not start an offered server before a chat needs it, and does not report
  * missing tools. So the presenter starts each toolset until the editor shows its tools. Tools that do not appear become a
- * problem until they do.
+ * problem until they do. If a shown toolset stops, the person stopped it, so the presenter does not start it again.
  *
- * If the editor showed a toolset and it stopped, the person stopped it, so the presenter does not start it again. The presenter
- * never throws, and knows the editor only through `Stage`. Invariants: a toolset has at most one start at a time. Each change
- * leads to a bounded number of starts, however often the editor asks for definitions.
+ * The presenter never throws, and knows the editor only through `Stage`. Invariants: a toolset has at most one start at a time.
+ * Each change leads to a bounded number of starts, however often the editor asks for definitions.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../../core/base/clock.js';

@@ -56,8 +56,7 @@ async function showReview({ documents, now, before, what, yes }: ReviewQuestion<
 }
 
 /**
- * Resolves to the answer of the message or of a button in the title of a document, whichever comes first.
- * @param asked the message; after a button, a late answer to it means nothing
+ * Resolves to the first answer: of the message, or of a button in the title of a document.
  * @param yes the answer of the only button, or the answers of several by the names of their commands
  */
 export async function answerBeside<Answer extends string>(
