@@ -5,7 +5,7 @@
 import * as vscode from 'vscode';
 import { DisposableStore, toDisposable, type Disposable } from '../../../core/base/disposables.js';
 import { inert, type Inert } from '../../../core/base/inert.js';
-import { FactLog } from '../../../core/calls/factLog.js';
+import { FactLog, type NumberedFact } from '../../../core/calls/factLog.js';
 import { fits, parseFilter, type FactFilter } from '../../../core/calls/filter.js';
 import { followCalls, mostFacts } from '../../../core/files/callFile.js';
 import type { ConversationTitles } from '../../engine/conversationTitles.js';
@@ -26,19 +26,10 @@ export function showCalls(deps: CallsViewDeps): Disposable {
   const { clock, titles, file } = deps;
   const store = new DisposableStore('calls view');
   const log = new FactLog(mostFacts);
-  const changes = store.add(new vscode.EventEmitter<undefined>());
-  let grouping: CallGrouping = 'time';
-  let filterText = '';
-  let filter: FactFilter = {};
-  /** Returns the facts that fit the filter, newest first. */
-  const found = () => log.all.filter(({ fact }) => fits(filter, fact)).reverse();
-  const options = (): CallRowOptions => ({ grouping, now: clock.now(), titleOf: titles.of });
-  const treeDataProvider: vscode.TreeDataProvider<CallRow> = {
-    onDidChangeTreeData: changes.event,
-    getChildren: (row) => (row ? rowsBelow(row, options()) : callRows(found(), options())),
-    getTreeItem: callItem,
-  };
-  const view = store.add(window.createTreeView(viewId, { treeDataProvider, showCollapseAll: true }));
+  const rows = store.add(
+    new CallRows(log, (): Omit<CallRowOptions, 'grouping'> => ({ now: clock.now(), titleOf: titles.of })),
+  );
+  const view = store.add(window.createTreeView(viewId, { treeDataProvider: rows, showCollapseAll: true }));
   let following: ReturnType<typeof followCalls> | undefined;
   const follow = (): void => {
     const isWanted = view.visible && file !== undefined;
@@ -54,36 +45,33 @@ export function showCalls(deps: CallsViewDeps): Disposable {
       following = undefined;
     }
   };
-  const redraw = (): void => changes.fire(undefined);
   const show = (): void => {
-    redraw();
+    rows.show();
     const message = messageOf();
     if ((view.message ?? '') !== message) view.message = message;
   };
   const messageOf = (): Inert => {
     if (!deps.isRecorded()) return inert`Calls are not recorded, because mcpToolsets.calls is off.`;
-    if (filterText === '') return inert``;
-    return inert`Filter: ${filterText} · ${found().length} of ${log.all.length}`;
+    if (rows.filterText === '') return inert``;
+    return inert`Filter: ${rows.filterText} · ${rows.found.length} of ${log.all.length}`;
   };
   store.add(view.onDidChangeVisibility(follow));
-  store.add(titles.onDidChange(() => view.visible && redraw()));
+  store.add(titles.onDidChange(() => view.visible && rows.show()));
   store.add(deps.onDidChangeRecorded(show));
   store.add(toDisposable(() => following?.dispose()));
-  store.add(asTimePasses(clock, () => view.visible && log.all.length > 0 && redraw()));
-  setContext('callGrouping', grouping);
-  for (const chosen of ['time', 'conversation', 'server'] as const) {
+  store.add(asTimePasses(clock, () => view.visible && log.all.length > 0 && rows.show()));
+  setContext('callGrouping', rows.grouping);
+  for (const grouping of ['time', 'conversation', 'server'] as const) {
     store.add(
-      command(`callsBy${chosen[0]?.toUpperCase()}${chosen.slice(1)}`, () => {
-        grouping = chosen;
+      command(`callsBy${grouping[0]?.toUpperCase()}${grouping.slice(1)}`, () => {
+        rows.grouping = grouping;
         setContext('callGrouping', grouping);
         show();
       }),
     );
   }
   const filterBy = (text: string): void => {
-    const read = parseFilter(text);
-    filter = typeof read === 'string' ? {} : read;
-    filterText = text;
+    rows.filterText = text;
     setContext('callsFiltered', text !== '');
     show();
   };
@@ -93,7 +81,7 @@ export function showCalls(deps: CallsViewDeps): Disposable {
       const text = await window.showInputBox({
         title: inert`Filter Calls`,
         prompt: inert`Words, such as tool:read, agent:codex, server:files, slow:2s or failed. All have to fit.`,
-        value: filterText,
+        value: rows.filterText,
         validateInput: (typed) => {
           const read = parseFilter(typed);
           return typeof read === 'string' ? inert`${read}` : undefined;
@@ -103,18 +91,60 @@ export function showCalls(deps: CallsViewDeps): Disposable {
     }),
   );
   store.add(
-    registerCallCommands(deps, { shown: () => found().map(({ fact }) => fact), reread: () => following?.readNow() }),
+    registerCallCommands(deps, { shown: () => rows.found.map(({ fact }) => fact), reread: () => following?.readNow() }),
   );
   follow();
   show();
   return store;
 }
 
-function callItem(row: CallRow): vscode.TreeItem {
-  const { Collapsed, None } = vscode.TreeItemCollapsibleState;
-  const item = treeItem(row, row.below ? Collapsed : None);
-  if (row.context.startsWith('call')) {
-    item.command = { command: 'mcpToolsets.showCall', title: 'Show Call', arguments: [row] };
+class CallRows implements vscode.TreeDataProvider<CallRow>, Disposable {
+  private readonly changes = new vscode.EventEmitter<CallRow | undefined>();
+  private filter: FactFilter = {};
+  private text = '';
+  grouping: CallGrouping = 'time';
+
+  readonly onDidChangeTreeData = this.changes.event;
+
+  constructor(
+    private readonly log: FactLog,
+    private readonly options: () => Omit<CallRowOptions, 'grouping'>,
+  ) {}
+
+  get filterText(): string {
+    return this.text;
   }
-  return item;
+
+  set filterText(text: string) {
+    const read = parseFilter(text);
+    this.filter = typeof read === 'string' ? {} : read;
+    this.text = text;
+  }
+
+  /** The facts that fit the filter, newest first. */
+  get found(): readonly NumberedFact[] {
+    return this.log.all.filter(({ fact }) => fits(this.filter, fact)).reverse();
+  }
+
+  show(): void {
+    this.changes.fire(undefined);
+  }
+
+  getChildren(row?: CallRow): CallRow[] {
+    const options = { ...this.options(), grouping: this.grouping };
+    return row ? rowsBelow(row, options) : callRows(this.found, options);
+  }
+
+  getTreeItem(row: CallRow): vscode.TreeItem {
+    const { Collapsed, None } = vscode.TreeItemCollapsibleState;
+    const item = treeItem(row, row.below ? Collapsed : None);
+    if (row.context.startsWith('call')) {
+      item.command = { command: 'mcpToolsets.showCall', title: 'Show Call', arguments: [row] };
+    }
+    return item;
+  }
+
+  dispose(): void {
+    this.changes.dispose();
+  }
 }
