@@ -26,18 +26,17 @@ import {
   approvalStore,
   isInWorkspace,
   isUsersOwn,
-  openConfigFiles,
+  WindowConfigFiles,
   workspaceName,
 } from './vscode/engine/configFiles.js';
 import { showDiagnostics } from './vscode/views/problems/diagnostics.js';
 import { LastClient, usualOfEditor } from './core/remembered/lastClient.js';
-import { ConversationTitles } from './vscode/engine/conversationTitles.js';
+import { ConversationTitles, isTrial } from './vscode/engine/conversationTitles.js';
 import { EngineSlot } from './vscode/engine/engineSlot.js';
 import { EnteredSecrets } from './vscode/engine/enteredSecrets.js';
-import { isTrial } from './vscode/engine/trialConversation.js';
 import { Logs } from './vscode/engine/logs.js';
 import { registerMinds } from './vscode/minds/register.js';
-import { offerToolsets } from './vscode/toolsets/mcpProvider.js';
+import { ToolsetProvider } from './vscode/toolsets/mcpProvider.js';
 import { registerProblemPages } from './vscode/views/problems/problemPages.js';
 import {
   artifactsQuota,
@@ -104,7 +103,7 @@ export function activate(context: vscode.ExtensionContext): void {
   const slot: EngineSlot = new EngineSlot({
     log: logs.host,
     isTrusted: () => vscode.workspace.isTrusted,
-    openConfigFiles: () => openConfigFiles(clock),
+    openConfigFiles: () => new WindowConfigFiles(clock),
     loadEngine: async () => {
       const [{ createEngine }, kept] = await Promise.all([
         import('./vscode/engine/engine.js'),
@@ -158,8 +157,8 @@ export function activate(context: vscode.ExtensionContext): void {
     secrets,
     secrets.onDidChange(() => void slot.engine?.host.reapply()),
     registerReviewAnswers(),
-    askForApprovals({ slot, ledger }),
-    showChangedOffers({ slot, offers }),
+    askForApprovals(slot, ledger),
+    showChangedOffers(slot, offers),
     showTree({
       slot,
       clock,
@@ -178,18 +177,18 @@ export function activate(context: vscode.ExtensionContext): void {
     }),
     showStatusBar(slot),
     showDiagnostics(slot),
-    registerCommands({ slot, logs, secrets, manifest: context.extension.packageJSON as Manifest }),
+    registerCommands(slot, logs, secrets, context.extension.packageJSON as Manifest),
     registerTryTool({
       slot,
       version: (context.extension.packageJSON as { version: string }).version,
       extensionUri: context.extensionUri,
     }),
-    registerSignIn({ slot, logs }),
+    registerSignIn(slot, logs),
     registerProblemPages(context.extensionUri),
-    registerAuthoring({ slot, secrets, env: () => childEnvironment(process.env) }),
+    registerAuthoring(slot, secrets, () => childEnvironment(process.env)),
     registerMinds({ slot, clock, log: logs.host, storage, titles, pages }),
     serveOtherAgents(slot, ledger, context, logs.host),
-    offerToolsets({ slot, clock, log: logs.host, extensionId: context.extension.id }),
+    new ToolsetProvider({ slot, clock, log: logs.host, extensionId: context.extension.id }),
     slot.onDidChange(({ snapshot }) => logs.keep(snapshot.servers.map(({ id }) => id))),
     onDidChangeSetting('toolPermissions', () => slot.engine?.host.permission.recheck()),
     vscode.workspace.onDidChangeWorkspaceFolders(() => slot.engine?.host.permission.recheck()),

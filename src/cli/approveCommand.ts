@@ -1,35 +1,30 @@
-/**
- * `mcp-toolsets approve`: shows the launches without an approval, and approves them if the person agrees (S1). If named servers
- * do not wait, it starts them, shows the changes of their tools and prompts, and accepts these (S3).
- */
-import { readConfigFiles } from './configFile.js';
+/** `mcp-toolsets approve`: shows and approves the waiting launches (S1), or shows and accepts changed offers (S3). */
+import { readConfig } from './configFile.js';
 import { FolderApprovals } from './folderApprovals.js';
 import { Interruption } from './interruption.js';
 import { complain, complainOf, print, toJson } from './output.js';
 import { inOrder, isOfFile } from './render.js';
 import { keptOffers } from './keptOffers.js';
 import { agreesOnTerminal, isTerminal } from './terminalQuestion.js';
-import { configDeps, withHost, type Run, type RunningHost } from './withHost.js';
+import { withHost, type Run, type RunningHost } from './withHost.js';
 import type { OfferChange } from '../core/approval/offerLedger.js';
 import { offerReview } from '../core/approval/offerReview.js';
 import { noClient, type Fields } from '../core/protocol/client.js';
-import { ConfigState } from '../core/config/read/merge.js';
 
 /** @param names the ids of servers; without names, all waiting servers */
 export async function approve(run: Run, names: readonly string[], yes: boolean): Promise<number> {
-  const { sources, problems } = readConfigFiles(run.folder);
-  const { model, problems: found } = new ConfigState().apply(sources, configDeps);
-  const wrong = [...problems, ...found].filter(
+  const { servers, problems } = readConfig(run.folder);
+  const wrong = problems.filter(
     (problem) => isOfFile(problem) || (problem.severity === 'error' && names.includes(problem.server ?? '')),
   );
   complainOf(inOrder(wrong));
-  const unknown = names.filter((name) => !model.servers.some(({ id }) => id === name));
+  const unknown = names.filter((name) => !servers.some(({ id }) => id === name));
   for (const name of unknown) complain(`There is no server "${name}".`);
   if (wrong.length > 0 || unknown.length > 0) return 1;
   const approvals = await FolderApprovals.open(run.folder);
   const interruption = new Interruption();
   try {
-    const wanted = model.servers.filter(({ id }) => names.length === 0 || names.includes(id));
+    const wanted = servers.filter(({ id }) => names.length === 0 || names.includes(id));
     const waiting = approvals.waiting(wanted);
     if (waiting.length === 0 && names.length > 0) return await acceptChanges(run, names, yes);
     if (waiting.length === 0) return run.json ? print('[]') : print('No server waits for approval.');

@@ -1,12 +1,9 @@
-/**
- * `mcp-toolsets call`: one call of one tool, as soon as its server is certain. A name belongs to the first server in the file
- * that has it (N5), so the call does not wait for later servers.
- */
+/** `mcp-toolsets call`. A name belongs to the first server with it (N5), so the call does not wait for later servers. */
 import { oneLine } from '../core/base/inert.js';
 import type { Host } from '../core/host/hostContract.js';
 import type { Toolset } from '../core/tools/catalogue.js';
-import { readObject } from './jsonObject.js';
-import { complain, complainOf, misuse, print, printContent, toJson } from './output.js';
+import { readObject } from './options.js';
+import { complain, complainOf, complainOfOutcome, misuse, print, printContent, toJson } from './output.js';
 import { inOrder, resultTexts } from './render.js';
 import { withHost, type Run } from './withHost.js';
 
@@ -39,9 +36,7 @@ export async function call(
       onProgress: ({ progress, total, message }) =>
         complain(`${progress}${total === undefined ? '' : ` of ${total}`}${message ? ` ${oneLine(message)}` : ''}`),
     });
-    if (outcome.kind === 'cancelled') return complain('Cancelled.');
-    if (outcome.kind === 'error')
-      return complain(oneLine(`The server answered with error ${outcome.code}: ${outcome.message}`));
+    if (outcome.kind !== 'result') return complainOfOutcome(outcome);
     const { result } = outcome;
     if (run.json) print(toJson(result));
     else for (const text of resultTexts(result)) printContent(text);
@@ -66,7 +61,6 @@ function toolsetOf(host: Host, tool: string): Toolset | undefined {
   return host.catalogue.toolsets.find(({ tools }) => tools.some(({ published }) => published === tool));
 }
 
-/** True if no earlier server can still publish a tool of that name. */
 function isDecided(host: Host, tool: string): boolean {
   const toolset = toolsetOf(host, tool);
   const { servers } = host.snapshot;

@@ -1,7 +1,4 @@
-/**
- * `mcp-toolsets record`: a stdio server in front of another one, which writes what passes to a cassette. `mcp-toolsets replay`: a
- * stdio server that answers from it. Neither knows the era of the protocol.
- */
+/** `mcp-toolsets record` and `replay`: stdio servers that write a cassette, or answer from it (H1a). */
 import { randomBytes } from 'node:crypto';
 import { createWriteStream, existsSync, type WriteStream } from 'node:fs';
 import { once } from 'node:events';
@@ -82,7 +79,7 @@ export async function record(run: Run, file: string | undefined, words: readonly
   }
 }
 
-/** Makes a new file, or adds to a cassette. Rejects if the file is anything else. */
+/** Rejects if the file is anything but a cassette. */
 async function openCassette(file: string, head: string): Promise<WriteStream> {
   if (existsSync(file)) checkHead(readTextFileSync(file, largestForeignFile).split('\n', 1)[0] ?? '');
   else await makePrivateFile(file, `${head}\n`);

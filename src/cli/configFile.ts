@@ -1,7 +1,4 @@
-/**
- * Reads the config files of a folder (C5) once. An unreadable file is a problem. If a command writes a file again, it reads the
- * file as `wholeUtf8` and keeps its byte order mark.
- */
+/** Reads the config files of a folder (C5) once. An unreadable file is a problem. */
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import path from 'node:path';
@@ -14,9 +11,13 @@ import {
 } from '../core/base/textFile.js';
 import { fileUnreadable } from '../core/config/problems.js';
 import type { Problem } from '../core/base/problem.js';
-import type { SourceText } from '../core/config/model.js';
+import type { ConfigDeps, ConfiguredServer, SourceText } from '../core/config/model.js';
+import { ConfigState } from '../core/config/read/merge.js';
 import { samePath } from '../core/base/paths.js';
 import { mindsPath, sourceFiles } from '../core/config/sources.js';
+import { readEnvFile } from '../core/files/envFile.js';
+import { directoryExists } from '../core/host/assemble.js';
+import { secretOf } from './keyring.js';
 
 interface ConfigFiles {
   /** The sources by precedence; the first is the folder's `.minds/mcp.yaml`. */
@@ -24,7 +25,21 @@ interface ConfigFiles {
   readonly problems: readonly Problem[];
 }
 
-/** @param folder the absolute path */
+/** The environment of every command. Secrets come from the keyring or from environment variables (C2). */
+export const configDeps: ConfigDeps = {
+  env: process.env,
+  directoryExists,
+  secret: secretOf,
+  envFile: readEnvFile,
+};
+
+/** Parses the config files too, so the problems include those of their contents. */
+export function readConfig(folder: string): ConfigFiles & { readonly servers: readonly ConfiguredServer[] } {
+  const { sources, problems } = readConfigFiles(folder);
+  const { model, problems: found } = new ConfigState().apply(sources, configDeps);
+  return { sources, servers: model.servers, problems: [...problems, ...found] };
+}
+
 export function readConfigFiles(folder: string): ConfigFiles {
   const problems: Problem[] = [];
   const sources = sourceFiles([folder], homedir()).map((source): SourceText => {
@@ -41,12 +56,7 @@ export function readConfigFiles(folder: string): ConfigFiles {
   return { sources, problems };
 }
 
-/**
- * Returns the nearest folder with a config file, from `start` upwards to the root of its repository, or else `start`
- * (G6b). Outside a repository it is `start`, because others may write a folder above, such as `/tmp`.
- *
- * @param start an absolute path
- */
+/** Returns the nearest folder with a config file (G6b). Others may write a folder above `start`, such as `/tmp`. */
 export function nearestFolder(start: string, home: string): string {
   let nearest: string | undefined;
   for (let folder = start; ; folder = path.dirname(folder)) {

@@ -1,40 +1,27 @@
-/**
- * `mcp-toolsets connect`: an MCP server over stdio for clients that can only start programs (G6). It connects the client to the
- * gateway of the folder, in an editor, in `serve` or in the engine, which it starts if need be (G6d). With options that the gateway
- * does not know, it serves the folder for this client only, and ends with the client. Agents start this command, so it starts
- * only servers that the person approved elsewhere (S1).
- */
+/** `mcp-toolsets connect` (G6). Agents start it, so it starts only servers that the person approved elsewhere (S1i). */
 import { randomBytes } from 'node:crypto';
 import { systemClock } from '../core/base/clock.js';
-import { DisposableStore } from '../core/base/disposables.js';
 import { nextEvent, untilAborted } from '../core/base/events.js';
 import { Bridge } from '../core/bridge/bridge.js';
 import type { GatewayAddress } from '../core/bridge/line.js';
 import { builtInToolset } from '../core/config/model.js';
 import { messageOf } from '../core/base/text.js';
-import { createGateway } from '../core/gateway/http/gateway.js';
-import type { Fields } from '../core/protocol/client.js';
-import type { LastClient } from '../core/remembered/lastClient.js';
+import { createGateway, type GatewayDeps } from '../core/gateway/http/gateway.js';
 import { version } from '../../package.json';
 import { readConfigFiles } from './configFile.js';
-import { lastClientOf } from './folderClient.js';
 import { foundGateway, startEngine, tokenFileFor, type FoundGateway } from './gateways.js';
 import { Interruption } from './interruption.js';
-import { keptOffers } from './keptOffers.js';
-import { complain } from './output.js';
+import { servingGuards } from './keptOffers.js';
+import type { Options } from './options.js';
+import { complain, misuse } from './output.js';
 import { problemLine } from './render.js';
 import { withHost, type Run, type RunningHost } from './withHost.js';
 
-export interface ConnectRequest {
-  readonly toolset: string | undefined;
-  /** Relative to the working directory. */
-  readonly tokenFile: string | undefined;
-  /** See `ServeRequest`. */
-  readonly holdChanged: boolean;
-}
-
-export async function connect(run: Run, { toolset, tokenFile: given, holdChanged }: ConnectRequest): Promise<number> {
-  const tokenFile = tokenFileFor(run.folder, given);
+export async function connect(run: Run, toolset: string | undefined, options: Options): Promise<number> {
+  if (run.approve)
+    return misuse('An agent starts `connect`, so it starts only what was approved: by `mcp-toolsets approve`.');
+  const holdChanged = options['hold-changed'];
+  const tokenFile = tokenFileFor(run.folder, options['token-file']);
   const interruption = new Interruption();
   const own = new OwnGateway(run, toolset, holdChanged);
   // Another process does not know the options that protect this client (S3, S4).
@@ -77,7 +64,7 @@ async function joined(run: Run, tokenFile: string): Promise<FoundGateway | undef
   }
 }
 
-/** A gateway of the folder in this process. It starts when it is first needed. */
+/** It starts when it is first needed. */
 class OwnGateway {
   private readonly ending = new AbortController();
   private serving: Promise<GatewayAddress> | undefined;
@@ -103,41 +90,30 @@ class OwnGateway {
     const { folder } = this.run;
     const { problems } = readConfigFiles(folder);
     if (problems.length > 0) throw new Error(problems.map(problemLine).join(' '));
-    const offerReview = await keptOffers(this.holdChanged);
-    const client = await lastClientOf(folder);
+    const { guards, onClient } = await servingGuards(folder, this.holdChanged);
     return await new Promise((resolve, reject) => {
       this.ended = withHost(
         // The input belongs to the client, which must not answer questions.
         { ...this.run, asks: false, approve: false },
         async (running) => {
-          resolve(await this.serve(running, client));
+          resolve(await this.serve(running, onClient));
           await untilAborted(this.ending.signal);
           return 0;
         },
-        {
-          only: this.toolset === builtInToolset ? undefined : this.toolset,
-          offerReview,
-          expects: client.expected,
-        },
+        { ...guards, only: this.toolset === builtInToolset ? undefined : this.toolset },
       ).catch(reject);
     });
   }
 
-  private async serve(running: RunningHost, client: LastClient): Promise<GatewayAddress> {
-    const { core, host, started, followConfig, closeFirst } = running;
-    const store = new DisposableStore('connect');
+  private async serve(running: RunningHost, onClient: NonNullable<GatewayDeps['onClient']>): Promise<GatewayAddress> {
+    const { core, host, started, follow, closeFirst } = running;
     const { backend, log, redactor } = core;
     const token = randomBytes(32).toString('base64url');
     redactor.register([token]);
-    const onClient = (_: unknown, capabilities: Fields): void => client.note(capabilities);
     const gateway = createGateway({ backend, log, clock: systemClock, version, onClient, stable: { port: 0, token } });
-    closeFirst(async () => {
-      store.dispose();
-      await gateway.dispose();
-    });
+    closeFirst(() => gateway.dispose());
     await gateway.start();
-    followConfig(store);
-    this.run.permissions.follow(host, store);
+    follow();
     const { toolset } = this;
     const isThere = (): boolean => toolset === undefined || host.catalogue.toolsets.some(({ id }) => id === toolset);
     if (!isThere()) await Promise.race([started, nextEvent(host.onDidChange, isThere, this.ending.signal)]);

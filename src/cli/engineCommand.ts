@@ -1,17 +1,13 @@
-/**
- * The engine behind `connect` (G6d): one gateway for all agents of a folder that start `connect` of the same version. It has no
- * terminal and asks nobody. It ends after its last client, or by `mcp-toolsets stop`.
- */
+/** The engine behind `connect` (G6d), which has no terminal and asks nobody, and `mcp-toolsets stop`. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { systemClock, type Clock } from '../core/base/clock.js';
-import { DisposableStore, type Disposable } from '../core/base/disposables.js';
+import type { Disposable } from '../core/base/disposables.js';
 import { untilAborted } from '../core/base/events.js';
 import { isAlive } from '../core/base/isAlive.js';
 import { addressFileOf } from '../core/files/addressFile.js';
 import { lock } from '../core/files/fileLock.js';
-import { lastClientOf } from './folderClient.js';
 import { clientNames, engineIsReady, engineProgram, foundGateway, servedBy, tokenFileFor } from './gateways.js';
-import { keptOffers } from './keptOffers.js';
+import { servingGuards } from './keptOffers.js';
 import { complain, print } from './output.js';
 import { openEndpoint } from './serveCommand.js';
 import { withHost, type Run } from './withHost.js';
@@ -25,8 +21,7 @@ const stopLimitMs = 15_000;
 /** @param given the token file, relative to the working directory */
 export async function engine(run: Run, given: string | undefined): Promise<number> {
   const tokenFile = tokenFileFor(run.folder, given);
-  const client = await lastClientOf(run.folder);
-  const offerReview = await keptOffers(false);
+  const { guards, onClient } = await servingGuards(run.folder, false);
   const unlock = await lock(`${addressFileOf(tokenFile, engineProgram)}.lock`, systemClock);
   try {
     // Of two engines that start at once, the second one leaves.
@@ -34,33 +29,28 @@ export async function engine(run: Run, given: string | undefined): Promise<numbe
     return await withHost(
       { ...run, asks: false, approve: false },
       async (running) => {
-        const visits = new Visits(systemClock, lingerMs);
-        running.closeFirst(() => Promise.resolve(visits.dispose()));
+        const visits = running.store.add(new Visits(systemClock, lingerMs));
         const endpoint = await openEndpoint(run, running, {
           port: 0,
           tokenFile,
           program: engineProgram,
-          onClient: (_, capabilities) => client.note(capabilities),
+          onClient,
           onConnections: (open) => visits.note(open),
         });
         await unlock();
         if (typeof endpoint === 'number') return endpoint;
-        const store = new DisposableStore('engine');
-        running.closeFirst(() => Promise.resolve(store.dispose()));
-        running.followConfig(store);
-        run.permissions.follow(running.host, store);
+        running.follow();
         print(engineIsReady);
         await Promise.race([untilAborted(visits.ended), untilAborted(running.signal)]);
         return 0;
       },
-      { offerReview, expects: client.expected },
+      guards,
     );
   } finally {
     await unlock();
   }
 }
 
-/** Knows when nobody has been there for a while. Its `ended` is aborted then. */
 export class Visits implements Disposable {
   private readonly controller = new AbortController();
   private wait: Disposable | undefined;
@@ -76,7 +66,6 @@ export class Visits implements Disposable {
     return this.controller.signal;
   }
 
-  /** @param open the number of open connections */
   note(open: number): void {
     this.wait?.dispose();
     this.wait = open > 0 ? undefined : this.clock.after(this.lingerMs, () => this.controller.abort());
@@ -87,7 +76,6 @@ export class Visits implements Disposable {
   }
 }
 
-/** `mcp-toolsets stop`: ends the engines of the folder, of every version. */
 export async function stop(run: Run, given: string | undefined): Promise<number> {
   const tokenFile = tokenFileFor(run.folder, given);
   const engines = (await servedBy(tokenFile)).filter(({ program }) => program.kind === 'engine');

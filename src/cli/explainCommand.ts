@@ -1,16 +1,15 @@
 /** `mcp-toolsets explain`: says on which roads agents get a tool, and why not on the others. */
 import path from 'node:path';
 import { asText } from '../core/base/text.js';
-import { ConfigState } from '../core/config/read/merge.js';
 import type { ServerPlaces } from '../core/config/model.js';
 import { largestConfigFile, readTextFileSync } from '../core/base/textFile.js';
 import { explain, type ExplainedMember, type ExplainedTool, type RoadAnswer } from '../core/host/explain.js';
 import { teamPath } from '../core/team/grants.js';
 import { parseTeam } from '../core/team/team.js';
 import type { ExclusionReason } from '../core/tools/catalogue.js';
-import { readConfigFiles } from './configFile.js';
+import { readConfig } from './configFile.js';
 import { complain, misuse, print, toJson } from './output.js';
-import { configDeps, withServers, type Run } from './withHost.js';
+import { withServers, type Run } from './withHost.js';
 
 /** The exit code is 0 if some agent gets a tool of this name. */
 export async function explainTool(run: Run, name: string | undefined): Promise<number> {
@@ -18,8 +17,7 @@ export async function explainTool(run: Run, name: string | undefined): Promise<n
   const places = placesIn(run.folder);
   const members = membersOf(run.folder);
   return await withServers(run, ({ host: { snapshot } }) => {
-    const placeOf = (server: string, reason: ExclusionReason): string | undefined => places(server, reason);
-    const { tools, silent } = explain(name, snapshot, members, placeOf);
+    const { tools, silent } = explain(name, snapshot, members, places);
     if (run.json) print(toJson({ tools, silent }));
     else if (tools.length > 0) print(tools.map(textOf).join('\n\n'));
     if (tools.length === 0) {
@@ -30,9 +28,8 @@ export async function explainTool(run: Run, name: string | undefined): Promise<n
   });
 }
 
-/** Returns a function that finds the pattern behind a reason. */
 function placesIn(folder: string): (server: string, reason: ExclusionReason) => string | undefined {
-  const { servers } = new ConfigState().apply(readConfigFiles(folder).sources, configDeps).model;
+  const { servers } = readConfig(folder);
   return (id, reason) => {
     const server = servers.find((one) => one.id === id);
     if (server?.kind !== 'valid') return undefined;

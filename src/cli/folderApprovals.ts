@@ -1,7 +1,4 @@
-/**
- * Decides which servers a command may start (S1, S1a): servers that the person approved, here or in the editor, and servers that
- * `ask` adds. All others wait. If the person approves a server elsewhere while the command runs, it starts.
- */
+/** Decides which servers a command may start (S1i): those that the person approved anywhere, and those that `ask` adds. */
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { launchOf } from '../core/approval/approvals.js';
@@ -32,10 +29,7 @@ export class FolderApprovals {
     readonly ledger: ApprovalLedger,
   ) {}
 
-  /**
-   * @param folder the absolute path
-   * @param asks false if every server of the files may start, now and later
-   */
+  /** @param asks false if every server of the files may start, now and later */
   static async open(folder: string, asks = true): Promise<FolderApprovals> {
     const file = new SharedFile(approvalsFile(homedir()), systemClock, 500);
     const ledger = new ApprovalLedger({
@@ -56,10 +50,7 @@ export class FolderApprovals {
       .filter((launch) => this.ledger.judge(launch) === 'pending');
   }
 
-  /**
-   * At a terminal, shows the waiting launches and asks about them. Without a terminal, the command is the consent for its run: it
-   * also starts servers of the folder that were never approved. A server that has changed since its approval waits.
-   */
+  /** Asks at a terminal. Elsewhere, the command is the consent to servers of the folder that were never approved (S1i). */
   async ask(waiting: readonly LaunchDescription[], consent: Consent, signal: AbortSignal): Promise<void> {
     if (waiting.length === 0) return;
     if (consent.approve) this.ledger.allow(waiting);

@@ -1,31 +1,28 @@
-/**
- * The client of a call from the command line. It answers a form with the values of `--answers`, and other fields with the form's
- * defaults. If a required field has neither, it cancels the form and prints a message. It never invents a value.
- */
+/** The client of `call`: answers a form with the values of `--answers` and the defaults of the form. It never invents a value. */
 import { isObject } from '../core/base/isObject.js';
 import { asText } from '../core/base/text.js';
 import type { Fields, ServerClient } from '../core/protocol/client.js';
 import { oneLine } from '../core/base/inert.js';
 import { errorCodes, RpcFailure } from '../core/protocol/errors.js';
 
-type FormAnswer =
-  | { readonly kind: 'accept'; readonly content: Fields }
-  /** Required fields without a value. */
-  | { readonly kind: 'incomplete'; readonly missing: readonly string[] };
-
-/** @param complain called with the message about a form that cannot be answered */
 export function formAnswers(given: Fields, complain: (text: string) => void): ServerClient {
-  const session = {};
   return {
-    session,
+    session: {},
     capabilities: { elicitation: { form: {} } },
     logLevel: undefined,
     ask: (method, params) => {
       if (method !== 'elicitation/create')
         return Promise.reject(new RpcFailure(errorCodes.methodNotFound, 'Method not found'));
-      const answer = answerForm(params?.['requestedSchema'], given);
-      if (answer.kind === 'accept') return Promise.resolve({ action: 'accept', content: answer.content });
-      const names = answer.missing.map((name) => `"${name}"`).join(', ');
+      const { properties, required } = fields(params?.['requestedSchema']);
+      const content: Record<string, unknown> = {};
+      for (const [name, schema] of Object.entries(fields(properties))) {
+        const value = Object.hasOwn(given, name) ? given[name] : fields(schema)['default'];
+        if (value !== undefined) content[name] = value;
+      }
+      const wanted = Array.isArray(required) ? required.filter((name) => typeof name === 'string') : [];
+      const missing = wanted.filter((name) => !Object.hasOwn(content, name));
+      if (missing.length === 0) return Promise.resolve({ action: 'accept', content });
+      const names = missing.map((name) => `"${name}"`).join(', ');
       complain(
         oneLine(`The tool asks: ${asText(params?.['message'])} It needs ${names}, which --answers does not contain.`),
       );
@@ -33,19 +30,6 @@ export function formAnswers(given: Fields, complain: (text: string) => void): Se
     },
     tell: () => {},
   };
-}
-
-/** Answers a form, with its fields only. Pure. */
-function answerForm(requestedSchema: unknown, given: Fields): FormAnswer {
-  const { properties, required } = fields(requestedSchema);
-  const content: Record<string, unknown> = {};
-  for (const [name, schema] of Object.entries(fields(properties))) {
-    const value = Object.hasOwn(given, name) ? given[name] : fields(schema)['default'];
-    if (value !== undefined) content[name] = value;
-  }
-  const wanted = Array.isArray(required) ? required.filter((name) => typeof name === 'string') : [];
-  const missing = wanted.filter((name) => !Object.hasOwn(content, name));
-  return missing.length > 0 ? { kind: 'incomplete', missing } : { kind: 'accept', content };
 }
 
 function fields(value: unknown): Fields {

@@ -1,7 +1,4 @@
-/**
- * Finds the gateways of a folder (G6): of an editor, of `serve` or of an engine (G6d). A gateway must prove that it knows the
- * token, so no other program receives it.
- */
+/** Finds the gateways of a folder (G6). One must prove that it knows the token, so no other program receives it. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { get } from 'node:http';
@@ -19,7 +16,6 @@ import { storedJson } from '../core/protocol/json.js';
 import { version } from '../../package.json';
 import { complain } from './output.js';
 
-/** @param given the file of `--token-file`, relative to the working directory */
 export function tokenFileFor(folder: string, given: string | undefined): string {
   return path.resolve(given ?? tokenFileOf(folder, homedir()));
 }
@@ -61,10 +57,7 @@ async function proven(tokenFile: string, noted: NotedAddress | undefined): Promi
 /** The first line of an engine that serves the folder. */
 export const engineIsReady = 'ready';
 
-/**
- * Starts an engine that outlives this process, and resolves when it or another one serves the folder. Rejects with its reason.
- * @param script the command line's own file
- */
+/** Starts an engine that outlives this process. Resolves when it or another one serves the folder; rejects with its reason. */
 export async function startEngine(script: string, folder: string, tokenFile: string): Promise<void> {
   const args = [...process.execArgv, script, 'engine', '--folder', folder, '--token-file', tokenFile];
   const engine = spawn(process.execPath, args, {
@@ -85,7 +78,6 @@ export async function startEngine(script: string, folder: string, tokenFile: str
   }
 }
 
-/** Returns all programs that serve the folder, with their clients. */
 export async function servedBy(tokenFile: string): Promise<ServedBy[]> {
   const found = await Promise.all((await notedAddresses(tokenFile)).map((noted) => proven(tokenFile, noted)));
   const gateways = found.filter((each) => each !== undefined);
@@ -112,7 +104,6 @@ const kindWords = { editor: 'an editor', serve: '`serve`', engine: 'an engine' }
 
 const minutes = new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', timeStyle: 'short' });
 
-/** Returns a line for each program that serves the folder: since when, and for whom. */
 export function gatewayLines(gateways: readonly ServedBy[]): string[] {
   return gateways.map((gateway) => {
     const { program, since, pid } = gateway;
@@ -120,7 +111,6 @@ export function gatewayLines(gateways: readonly ServedBy[]): string[] {
   });
 }
 
-/** Returns the names of the connected clients, each once. */
 export function clientNames({ clients }: Pick<ServedBy, 'clients'>): string {
   const names = clients.map(({ program, toolset }) => {
     const name = program === '' ? 'a client without a name' : program;

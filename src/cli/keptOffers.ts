@@ -1,17 +1,19 @@
-/**
- * The tools, prompts and instructions that `serve` and `connect` compare with (S3): the first list of each launch after its
- * approval, however often a command starts. Later changes are reported, and withheld from agents if the person chose so.
- * `mcp-toolsets approve` shows and accepts them.
- */
+/** What commands keep for the next one: the baselines of offers (S3), and what the last client of a folder declared. */
 import { homedir } from 'node:os';
 import path from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { OfferLedger } from '../core/approval/offerLedger.js';
 import { offerTextsIn } from '../core/approval/offerTexts.js';
 import { systemClock } from '../core/base/clock.js';
 import { isObject } from '../core/base/isObject.js';
+import { makePrivateFile } from '../core/base/privateFile.js';
+import { largestConfigFile, readTextFile } from '../core/base/textFile.js';
 import { approvalsFile } from '../core/config/sources.js';
 import { SharedFile } from '../core/files/sharedFile.js';
+import { tokenFileOf } from '../core/files/tokenFile.js';
+import type { Fields } from '../core/protocol/client.js';
 import { storedJson } from '../core/protocol/json.js';
+import { LastClient } from '../core/remembered/lastClient.js';
 import { complain, reasonOf } from './output.js';
 
 /** The most launches that are kept, the same number as in a ledger. The longest unused go first. */
@@ -48,4 +50,30 @@ function launchesIn(text: string | undefined): Map<unknown, Record<string, unkno
   const stored = text === undefined ? [] : storedJson(text);
   const launches = Array.isArray(stored) ? stored.filter(isObject) : [];
   return new Map(launches.map((launch) => [launch['fingerprint'], launch]));
+}
+
+/** Returns the guards of a host that serves other programs, and the note about their capabilities for the next host. */
+export async function servingGuards(folder: string, holdsBack: boolean) {
+  const client = await lastClientOf(folder);
+  return {
+    guards: { offerReview: await keptOffers(holdsBack), expects: client.expected },
+    onClient: (_: unknown, capabilities: Fields): void => client.note(capabilities),
+  };
+}
+
+/** With it, the first instance of a server fits the next client (L4). */
+async function lastClientOf(folder: string): Promise<LastClient> {
+  const { dir, name } = path.parse(tokenFileOf(folder, homedir()));
+  const file = path.join(dir, `${name}.client`);
+  let last = storedJson(await readTextFile(file, largestConfigFile).catch(() => ''));
+  return new LastClient({
+    get: () => last,
+    update: async (capabilities) => {
+      last = capabilities;
+      await makePrivateFile(file, `${JSON.stringify(capabilities)}\n`);
+    },
+    // Agents name the folder in which they work.
+    roots: () => [{ uri: pathToFileURL(folder).href, name: path.basename(folder) }],
+    usual: {},
+  });
 }

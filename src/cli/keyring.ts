@@ -1,7 +1,4 @@
-/**
- * The secrets of the command line (C2) in the keyring of the system: the Secret Service of Linux, the Keychain of macOS, the
- * Credential Manager of Windows. The library is loaded with the first secret, because it is an optional dependency.
- */
+/** Secrets in the keyring of the system (C2). The library is optional, so it is loaded with the first secret. */
 import type { Entry, findCredentials } from '@napi-rs/keyring';
 import { createRequire } from 'node:module';
 
@@ -10,23 +7,22 @@ interface Library {
   readonly findCredentials: typeof findCredentials;
 }
 
-export type Attempt<T> =
-  | { readonly kind: 'done'; readonly value: T }
-  | { readonly kind: 'noKeyring'; readonly why: string };
+/** Its message is a phrase with the reason. */
+export class NoKeyring extends Error {}
 
 const service = 'mcp-toolsets';
 
-export function storeSecret(name: string, value: string): Attempt<void> {
-  return attempt((library) => entry(library, name).setPassword(value));
+export function storeSecret(name: string, value: string): void {
+  withKeyring((library) => entry(library, name).setPassword(value));
 }
 
 /** Returns true if the keyring had the secret. */
-export function deleteSecret(name: string): Attempt<boolean> {
-  return attempt((library) => entry(library, name).deleteCredential());
+export function deleteSecret(name: string): boolean {
+  return withKeyring((library) => entry(library, name).deleteCredential());
 }
 
-export function secretNames(): Attempt<string[]> {
-  return attempt((library) => {
+export function secretNames(): string[] {
+  return withKeyring((library) => {
     // `findCredentials` takes no store, so this line selects the lasting one first.
     entry(library, 'any').getPassword();
     return library
@@ -38,8 +34,11 @@ export function secretNames(): Attempt<string[]> {
 
 /** Returns the value in the keyring, or else of the environment variable of that name. */
 export function secretOf(name: string): string | undefined {
-  const found = attempt((library) => entry(library, name).getPassword() ?? undefined);
-  return (found.kind === 'done' ? found.value : undefined) ?? process.env[name];
+  try {
+    return withKeyring((library) => entry(library, name).getPassword()) ?? process.env[name];
+  } catch {
+    return process.env[name];
+  }
 }
 
 /** By default, the library may use a keyring of the kernel, which does not survive a restart of the machine. */
@@ -47,10 +46,10 @@ function entry(library: Library, name: string): Entry {
   return new library.Entry(service, name, { linux: { store: 'secret-service' } });
 }
 
-function attempt<T>(use: (library: Library) => T): Attempt<T> {
+function withKeyring<T>(use: (library: Library) => T): T {
   try {
-    return { kind: 'done', value: use(createRequire(__filename)('@napi-rs/keyring') as Library) };
+    return use(createRequire(__filename)('@napi-rs/keyring') as Library);
   } catch (error) {
-    return { kind: 'noKeyring', why: (error as Error).message.split('\n', 1)[0] ?? '' };
+    throw new NoKeyring((error as Error).message.split('\n', 1)[0]);
   }
 }

@@ -1,7 +1,4 @@
-/**
- * Shows the difference of two texts as one hunk in the form of `diff -U0`, without context, because the lines around it may have
- * secrets (E4). Rewritten lines of other people show no value that was a secret before. Our lines show everything. Pure.
- */
+/** The difference of two texts without context (E4). Rewritten lines of other people show no earlier secret. Pure. */
 import { Redactor } from '../core/base/log.js';
 import { secretsIn, withoutSecrets } from '../core/base/secrets.js';
 

@@ -2,31 +2,22 @@
 import { errorCodes } from '../core/protocol/errors.js';
 import type { OtherOutcome } from '../core/protocol/request.js';
 import type { Toolset } from '../core/tools/catalogue.js';
-import { readObject } from './jsonObject.js';
-import { oneLine } from '../core/base/inert.js';
-import { complain, complainOf, misuse, print, printBytes, printContent, toJson } from './output.js';
+import { readObject } from './options.js';
+import { complain, complainOf, complainOfOutcome, misuse, print, printBytes, printContent, toJson } from './output.js';
 import { contentsOf, inOrder, isOfFile, messageTexts, promptsTable, resourcesTable } from './render.js';
 import { withHost, type Run, type RunningHost } from './withHost.js';
 
-/** @param id the server; undefined for all */
 export function resources(run: Run, id: string | undefined): Promise<number> {
-  return list(run, id, (toolsets) =>
-    run.json
-      ? toJson(toolsets.map(({ id, resources: { resources, templates } }) => ({ id, resources, templates })))
-      : resourcesTable(toolsets),
-  );
+  const json = ({ id, resources: { resources, templates } }: Toolset): object => ({ id, resources, templates });
+  return list(run, id, json, resourcesTable);
 }
 
 export function prompts(run: Run, id: string | undefined): Promise<number> {
-  return list(run, id, (toolsets) =>
-    run.json
-      ? toJson(toolsets.map(({ id, prompts }) => ({ id, prompts: prompts.map(servedPrompt) })))
-      : promptsTable(toolsets),
-  );
-}
-
-function servedPrompt({ published, original, prompt }: Toolset['prompts'][number]): object {
-  return { ...prompt, name: published, originalName: original };
+  const json = ({ id, prompts }: Toolset): object => ({
+    id,
+    prompts: prompts.map(({ published, original, prompt }) => ({ ...prompt, name: published, originalName: original })),
+  });
+  return list(run, id, json, promptsTable);
 }
 
 /** Servers use either code for an unknown resource. */
@@ -47,7 +38,7 @@ export function read(run: Run, uri: string | undefined, server: string | undefin
         last ??= outcome;
         continue;
       }
-      if (outcome.kind !== 'result') return failed(outcome);
+      if (outcome.kind !== 'result') return complainOfOutcome(outcome);
       if (run.json) return print(toJson(outcome.result));
       let code = 0;
       for (const content of contentsOf(outcome.result)) {
@@ -55,7 +46,7 @@ export function read(run: Run, uri: string | undefined, server: string | undefin
       }
       return code;
     }
-    if (last?.kind === 'error' && toolsets.some(lists)) return failed(last);
+    if (last?.kind === 'error' && toolsets.some(lists)) return complainOfOutcome(last);
     return nothing(running, `No server has a resource "${uri}". \`mcp-toolsets resources\` lists all resources.`);
   });
 }
@@ -83,14 +74,19 @@ export function prompt(
       return complain(`Several servers have a prompt "${name}": ${ids}. Choose one with --server.`);
     }
     const outcome = await request(running, holder.id, 'prompts/get', { name, arguments: given });
-    if (outcome.kind !== 'result') return failed(outcome);
+    if (outcome.kind !== 'result') return complainOfOutcome(outcome);
     if (run.json) return print(toJson(outcome.result));
     for (const text of messageTexts(outcome.result)) printContent(text);
     return 0;
   });
 }
 
-function list(run: Run, id: string | undefined, shown: (toolsets: readonly Toolset[]) => string): Promise<number> {
+function list(
+  run: Run,
+  id: string | undefined,
+  json: (toolset: Toolset) => object,
+  table: (toolsets: readonly Toolset[]) => string,
+): Promise<number> {
   return withHost(run, async (running) => {
     await running.started;
     if (running.signal.aborted) return 1;
@@ -100,7 +96,8 @@ function list(run: Run, id: string | undefined, shown: (toolsets: readonly Tools
     if (id !== undefined && !snapshot.servers.some((server) => server.id === id)) {
       return complain(`There is no server "${id}".`);
     }
-    print(shown(among(running, id)));
+    const toolsets = among(running, id);
+    print(run.json ? toJson(toolsets.map(json)) : table(toolsets));
     return snapshot.problems.some(isOfFile) ? 1 : 0;
   });
 }
@@ -118,11 +115,6 @@ function request(
   params: object,
 ): Promise<OtherOutcome> {
   return core.backend.request({ toolset, method, params: { ...params }, conversation: 'command line', signal, client });
-}
-
-function failed(outcome: Exclude<OtherOutcome, { kind: 'result' }>): number {
-  if (outcome.kind === 'cancelled') return complain('Cancelled.');
-  return complain(oneLine(`The server answered with error ${outcome.code}: ${outcome.message}`));
 }
 
 function nothing({ host, signal }: RunningHost, why: string): number {

@@ -2,6 +2,7 @@
 import { forTerminal, oneLine, visibleJson } from '../core/base/inert.js';
 import type { Problem } from '../core/base/problem.js';
 import { withoutSecrets } from '../core/base/secrets.js';
+import type { OtherOutcome } from '../core/protocol/request.js';
 import { inOrder, problemLine } from './render.js';
 
 const usage = `Usage: mcp-toolsets <command> [options]
@@ -57,7 +58,6 @@ Options
   --help, --version
 `;
 
-/** Output that waits for the answer to a question on the terminal. */
 let held: (() => void)[] | undefined;
 
 function put(stream: NodeJS.WriteStream, text: string | Uint8Array): void {
@@ -94,7 +94,6 @@ export function printContent(text: string): 0 {
   return 0;
 }
 
-/** Writes a line for a program, unchanged. */
 export function passLine(text: string): void {
   process.stdout.write(`${text}\n`);
 }
@@ -121,9 +120,14 @@ export function reasonOf(error: unknown): string {
   return (error as Error).message.replace(/\.$/, '');
 }
 
-/** Prints a defect of this program, with its place. */
 export function complainOfDefect(error: unknown): void {
   complainLines(withoutSecrets(error instanceof Error ? (error.stack ?? error.message) : JSON.stringify(error)));
+}
+
+/** Says why a request has no result. */
+export function complainOfOutcome(outcome: Exclude<OtherOutcome, { kind: 'result' }>): 1 {
+  if (outcome.kind === 'cancelled') return complain('Cancelled.');
+  return complain(`The server answered with error ${outcome.code}: ${outcome.message}`);
 }
 
 /** Writes several lines of ours. Foreign values in it must have one line each. */
@@ -137,7 +141,6 @@ export function ask(text: string): void {
   process.stderr.write(`${forTerminal(text)} `);
 }
 
-/** Shows the typed characters unchanged. */
 export function echo(text: string): void {
   process.stderr.write(text);
 }
@@ -152,7 +155,6 @@ export function help(): 0 {
   return print(usage.trimEnd());
 }
 
-/** Writes only lines that were not in the last set of lines. */
 export class NewLines {
   private last: readonly string[] = [];
 

@@ -1,7 +1,4 @@
-/**
- * Sends HTTP requests through the proxies of `HTTP_PROXY`, `HTTPS_PROXY` and `ALL_PROXY`, except to hosts of `NO_PROXY` and to
- * this machine (X2). In an editor, the editor does this.
- */
+/** Sends HTTP requests through the proxies of the environment (X2). In an editor, the editor does this. */
 import type { Agent, AgentOptions } from 'node:http';
 import { HttpProxyAgent } from 'http-proxy-agent';
 import { HttpsProxyAgent } from 'https-proxy-agent';
@@ -9,24 +6,17 @@ import { getProxyForUrl } from 'proxy-from-env';
 import { isLoopback } from '../core/base/loopback.js';
 import { directAgents, type HttpAgents, type MakeAgents } from '../core/connections/http/agents.js';
 
-/** Makes agents that read the environment of this process at each request. */
-export const agentsByEnvironment: MakeAgents = (options) => new ProxyAgents(options, proxyOf);
+export const agentsByEnvironment: MakeAgents = (options) => new ProxyAgents(options);
 
-export function proxyOf(url: URL): URL | undefined {
-  if (isLoopback(url.hostname)) return undefined;
-  const proxy = getProxyForUrl(url.href);
-  const parsed = URL.canParse(proxy) ? new URL(proxy) : undefined;
-  return parsed && /^https?:$/.test(parsed.protocol) ? parsed : undefined;
-}
-
-/** Completes "The proxy of the environment …". The address is not quoted, because it may have a password. */
-function unusableProxyOf(url: URL): string | undefined {
-  if (isLoopback(url.hostname)) return undefined;
-  const proxy = getProxyForUrl(url.href);
-  if (proxy === '' || proxyOf(url)) return undefined;
-  return URL.canParse(proxy)
-    ? `begins with ${new URL(proxy).protocol}//, but only http:// and https:// proxies can be used`
-    : 'is not an address';
+/** Returns a text that completes "The proxy of the environment …". It does not quote the address, which may have a password. */
+function proxyOfEnvironment(url: URL): URL | string | undefined {
+  const proxy = isLoopback(url.hostname) ? '' : getProxyForUrl(url.href);
+  if (proxy === '') return undefined;
+  if (!URL.canParse(proxy)) return 'is not an address';
+  const parsed = new URL(proxy);
+  return /^https?:$/.test(parsed.protocol)
+    ? parsed
+    : `begins with ${parsed.protocol}//, but only http:// and https:// proxies can be used`;
 }
 
 export class ProxyAgents implements HttpAgents {
@@ -35,14 +25,14 @@ export class ProxyAgents implements HttpAgents {
 
   constructor(
     private readonly options: AgentOptions,
-    private readonly proxyOf: (url: URL) => URL | undefined,
+    private readonly proxyOf = proxyOfEnvironment,
   ) {
     this.direct = directAgents(options);
   }
 
   for(url: URL): Agent {
     const proxy = this.proxyOf(url);
-    if (!proxy) return this.direct.for(url);
+    if (!(proxy instanceof URL)) return this.direct.for(url);
     const key = `${url.protocol} ${proxy.href}`;
     const agent =
       this.agents.get(key) ??
@@ -52,11 +42,13 @@ export class ProxyAgents implements HttpAgents {
   }
 
   proxyFor(url: URL): string | undefined {
-    return this.proxyOf(url)?.host;
+    const proxy = this.proxyOf(url);
+    return proxy instanceof URL ? proxy.host : undefined;
   }
 
   unusableProxyFor(url: URL): string | undefined {
-    return unusableProxyOf(url);
+    const proxy = this.proxyOf(url);
+    return typeof proxy === 'string' ? proxy : undefined;
   }
 
   destroy(): void {

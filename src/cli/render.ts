@@ -1,6 +1,5 @@
 /** Formats the text output of the command line. Pure. */
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
-import { assertNever } from '../core/base/assertNever.js';
 import { oneLine } from '../core/base/inert.js';
 import type { Problem } from '../core/base/problem.js';
 import { asText } from '../core/base/text.js';
@@ -47,17 +46,8 @@ function stateWord(state: ServerState): string {
       return `needs sign-in: ${state.why} Sign in in the editor, or give the server an Authorization header.`;
     case 'reconnecting':
       return `reconnecting (attempt ${state.attempt}): ${state.cause}`;
-    case 'disabled':
-    case 'invalid':
-    case 'pending':
-    case 'starting':
-    case 'running':
-    case 'idle':
-    case 'remembered':
-    case 'stopped':
-      return state.kind;
     default:
-      return assertNever(state);
+      return state.kind;
   }
 }
 
@@ -152,7 +142,6 @@ export function messageTexts({ messages }: Fields): string[] {
   });
 }
 
-/** Pads columns to their widest cell, with two spaces between them. */
 function table(head: readonly string[], cells: readonly (readonly string[])[]): string {
   const rows = cells.map((row) => row.map(oneLine));
   const widths = head.map((title, column) =>

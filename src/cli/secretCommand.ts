@@ -1,54 +1,52 @@
-/**
- * `mcp-toolsets secret`: keeps the values of `{ secret: NAME }` in the keyring of the system (C2). A person types the value at a
- * terminal that hides it, or sends it to the standard input. It is never an argument, which other programs can see.
- */
+/** `mcp-toolsets secret` (C2). The value is never an argument, which other programs can see. */
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { isSecretName } from '../core/config/read/references.js';
-import { deleteSecret, secretNames, storeSecret, type Attempt } from './keyring.js';
+import { deleteSecret, NoKeyring, secretNames, storeSecret } from './keyring.js';
 import { ask, complain, misuse, print, toJson } from './output.js';
 
 const largestValue = 64 * 1024;
 
-export async function secret(
-  json: boolean,
-  action: string | undefined,
-  name: string | undefined,
-  more: readonly string[],
-): Promise<number> {
-  if (action === 'list') {
-    if (name !== undefined) return misuse(`\`secret list\` does not take the argument "${name}".`);
-    const names = secretNames();
-    if (names.kind === 'noKeyring') return without(names, undefined);
-    if (json) return print(toJson(names.value));
-    return print(names.value.length === 0 ? 'No secrets are stored.' : names.value.join('\n'));
-  }
-  if (action !== 'set' && action !== 'delete')
-    return misuse('Write `secret set NAME`, `secret delete NAME` or `secret list`.');
-  if (name === undefined) return misuse('The name of a secret is missing.');
-  if (!isSecretName(name)) return misuse(`"${name}" cannot be the name of a secret: use letters, digits and _.`);
-  if (more.length > 0)
-    return misuse(
-      'Do not give the value as an argument, because other programs can see arguments. Type it when you are asked, or send it to the standard input.',
+export async function secret(json: boolean, [action, name, ...more]: readonly (string | undefined)[]): Promise<number> {
+  try {
+    switch (action) {
+      case 'list':
+        return name === undefined ? list(json) : misuse(`\`secret list\` does not take the argument "${name}".`);
+      case 'set':
+      case 'delete':
+        if (name === undefined) return misuse('The name of a secret is missing.');
+        if (!isSecretName(name)) return misuse(`"${name}" cannot be the name of a secret: use letters, digits and _.`);
+        if (more.length > 0)
+          return misuse(
+            'Do not give the value as an argument, because other programs can see arguments. Type it when you are asked, or send it to the standard input.',
+          );
+        if (action === 'set') return await set(name);
+        return deleteSecret(name) ? print(`Deleted ${name}.`) : complain(`The keyring has no secret ${name}.`);
+      default:
+        return misuse('Write `secret set NAME`, `secret delete NAME` or `secret list`.');
+    }
+  } catch (error) {
+    if (!(error instanceof NoKeyring)) throw error;
+    const instead = name ?? 'of the same name as each secret';
+    return complain(
+      `The keyring of the system cannot be used (${error.message}). Set the environment variable ${instead} instead.`,
     );
-  if (action === 'delete') {
-    const deleted = deleteSecret(name);
-    if (deleted.kind === 'noKeyring') return without(deleted, name);
-    return deleted.value ? print(`Deleted ${name}.`) : complain(`The keyring has no secret ${name}.`);
   }
+}
+
+function list(json: boolean): number {
+  const names = secretNames();
+  if (json) return print(toJson(names));
+  return print(names.length === 0 ? 'No secrets are stored.' : names.join('\n'));
+}
+
+async function set(name: string): Promise<number> {
   const value = process.stdin.isTTY ? await typed(name) : await piped();
   if (value === undefined) return complain('Nothing was stored.');
   if (value === '') return complain('Nothing was stored: the value is empty.');
   if (value.length > largestValue) return complain('Nothing was stored: the value is larger than 64 KiB.');
-  const stored = storeSecret(name, value);
-  return stored.kind === 'noKeyring' ? without(stored, name) : print(`Stored ${name} in the keyring of the system.`);
-}
-
-function without({ why }: Extract<Attempt<unknown>, { kind: 'noKeyring' }>, name: string | undefined): number {
-  const instead = name === undefined ? 'of the same name as each secret' : name;
-  return complain(
-    `The keyring of the system cannot be used (${why}). Set the environment variable ${instead} instead.`,
-  );
+  storeSecret(name, value);
+  return print(`Stored ${name} in the keyring of the system.`);
 }
 
 /** Resolves to undefined if the person gives up. */
@@ -70,7 +68,6 @@ async function typed(name: string): Promise<string | undefined> {
   }
 }
 
-/** Reads the standard input, without the line break at its end. */
 async function piped(): Promise<string> {
   let text = '';
   process.stdin.setEncoding('utf8');

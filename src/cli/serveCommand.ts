@@ -1,50 +1,36 @@
-/**
- * `mcp-toolsets serve`: serves the toolsets of a folder to other agents of this machine, without an editor (G6, H1). It follows
- * the config files until it ends. Servers of later edits wait for approval.
- */
+/** `mcp-toolsets serve` (G6, H1). It follows the config files until it ends. */
 import { assertNever } from '../core/base/assertNever.js';
 import { systemClock } from '../core/base/clock.js';
-import { DisposableStore } from '../core/base/disposables.js';
 import { nextEvent, untilAborted } from '../core/base/events.js';
 import { needsAttention } from '../core/base/problem.js';
 import { asText } from '../core/base/text.js';
 import type { Program } from '../core/files/addressFile.js';
 import { secretInFile, StableEndpoint, type EndpointState } from '../core/gateway/http/stableEndpoint.js';
 import { createGateway, type GatewayDeps } from '../core/gateway/http/gateway.js';
-import type { Host } from '../core/host/hostContract.js';
-import type { Fields } from '../core/protocol/client.js';
 import { configFileOf } from '../core/files/configFile.js';
 import { createRestBackend } from '../core/host/restBackend.js';
 import { version } from '../../package.json';
-import { lastClientOf } from './folderClient.js';
 import { tokenFileFor } from './gateways.js';
-import { keptOffers } from './keptOffers.js';
-import { complain, NewLines, print } from './output.js';
+import { servingGuards } from './keptOffers.js';
+import type { Options } from './options.js';
+import { complain, misuse, NewLines, print } from './output.js';
 import { inOrder, problemLine, subjectOfProblem } from './render.js';
 import { withHost, type Run, type RunningHost } from './withHost.js';
 
-export interface ServeRequest {
-  /** If it is 0, the system chooses a port. */
-  readonly port: number;
-  /** Relative to the working directory. */
-  readonly tokenFile: string | undefined;
-  /** True if servers of later edits may start too. */
-  readonly approveEdits: boolean;
-  /** True if agents do not get later changes of tools, prompts and instructions (S3). */
-  readonly holdChanged: boolean;
+const usualPort = '7427';
+
+export async function serveFolder(run: Run, options: Options): Promise<number> {
+  const { port: given = usualPort, 'approve-edits': approvesEdits, 'hold-changed': holdChanged } = options;
+  const port = /^\d{1,5}$/.test(given) ? Number(given) : NaN;
+  if (!(port < 65_536)) return misuse(`"${given}" is not a port. Use a number from 0 to 65535.`);
+  const tokenFile = tokenFileFor(run.folder, options['token-file']);
+  const { guards, onClient } = await servingGuards(run.folder, holdChanged);
+  const served: Served = { port, tokenFile, program: { kind: 'serve', version }, onClient };
+  return withHost(run, (running) => serve(run, running, served), { ...guards, approvesEdits });
 }
 
-export async function serveFolder(run: Run, request: ServeRequest): Promise<number> {
-  const tokenFile = tokenFileFor(run.folder, request.tokenFile);
-  const client = await lastClientOf(run.folder);
-  const offerReview = await keptOffers(request.holdChanged);
-  const guards = { approvesEdits: request.approveEdits, offerReview, expects: client.expected };
-  const onClient = (_: unknown, capabilities: Fields): void => client.note(capabilities);
-  const served: Served = { port: request.port, tokenFile, program: { kind: 'serve', version }, onClient };
-  return withHost(run, (running) => serve(run, running, served), guards);
-}
-
-interface Served extends Pick<GatewayDeps, 'onClient' | 'onConnections'> {
+interface Served extends Pick<GatewayDeps, 'onConnections'> {
+  readonly onClient: NonNullable<GatewayDeps['onClient']>;
   /** If it is 0, the system chooses a port. */
   readonly port: number;
   readonly tokenFile: string;
@@ -71,7 +57,7 @@ export async function openEndpoint(run: Run, running: RunningHost, served: Serve
         version,
         stable,
         rest,
-        ...(onClient && { onClient }),
+        onClient,
         ...(onConnections && { onConnections }),
       }),
   });
@@ -92,20 +78,15 @@ export async function openEndpoint(run: Run, running: RunningHost, served: Serve
 }
 
 async function serve(run: Run, running: RunningHost, served: Served): Promise<number> {
-  const { host, signal, closeFirst } = running;
   const endpoint = await openEndpoint(run, running, served);
   if (typeof endpoint === 'number') return endpoint;
-  const store = new DisposableStore('serve');
-  closeFirst(() => Promise.resolve(store.dispose()));
-  running.followConfig(store);
-  run.permissions.follow(host, store);
-  tell(run, host, endpoint, served.tokenFile, store);
-  await untilAborted(signal);
+  running.follow();
+  tell(run, running, endpoint, served.tokenFile);
+  await untilAborted(running.signal);
   return 0;
 }
 
-/** Prints the addresses of the toolsets and the problems, now and after each change. */
-function tell(run: Run, host: Host, endpoint: StableEndpoint, tokenFile: string, store: DisposableStore): void {
+function tell(run: Run, { host, store }: RunningHost, endpoint: StableEndpoint, tokenFile: string): void {
   const said = new NewLines(print);
   const complained = new NewLines(complain, subjectOfProblem);
   const look = (): void => {
@@ -117,11 +98,11 @@ function tell(run: Run, host: Host, endpoint: StableEndpoint, tokenFile: string,
     if (run.json) said.say([JSON.stringify({ state: state.kind, tokenFile, toolsets })]);
     else {
       said.say([
-        whereabouts(endpoint.state, tokenFile),
+        whereabouts(state, tokenFile),
         ...toolsets.map(({ id, url, tools }) => `${id}  ${url}  ${tools} ${tools === 1 ? 'tool' : 'tools'}`),
       ]);
     }
-    complained.say(linesOf(host));
+    complained.say(inOrder(host.snapshot.problems.filter(needsAttention)).map(problemLine));
   };
   store.add(endpoint.onDidChange(look));
   store.add(host.onDidChange(look));
@@ -141,9 +122,4 @@ function whereabouts(state: EndpointState, tokenFile: string): string {
     default:
       return assertNever(state);
   }
-}
-
-function linesOf({ snapshot }: Host): string[] {
-  const wrong = snapshot.problems.filter(needsAttention);
-  return inOrder(wrong).map(problemLine);
 }

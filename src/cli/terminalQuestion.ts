@@ -1,11 +1,8 @@
-/**
- * Asks about a call on the terminal (S4). Each screen line with text of an agent or a server begins with a bar, so that it cannot
- * pass for the question. No other output appears until the answer.
- */
+/** Asks on the terminal (S4). Foreign text begins with a bar on each line, so it cannot pass for the question. */
 import { bothEnds, oneLine, visibleJson } from '../core/base/inert.js';
+import { inNextTurn } from '../core/base/turns.js';
 import type { CallAnswer, CallQuestion } from '../core/host/permission.js';
 import { aloneOnTerminal, echo } from './output.js';
-import { typedLine } from './typedLine.js';
 
 /** Resolves to `no` without a terminal, or if the call no longer waits. */
 export async function askOnTerminal(question: CallQuestion, signal: AbortSignal): Promise<CallAnswer> {
@@ -56,4 +53,83 @@ export function questionText({ toolset, tool, arguments: given }: CallQuestion, 
     barred,
     `Allow this call of ${name}? [y]es, for the [c]onversation, [N]o: `,
   ].join('\n');
+}
+
+interface TerminalInput {
+  readonly readable: boolean;
+  setRawMode(isRaw: boolean): unknown;
+  resume(): unknown;
+  pause(): unknown;
+  on(event: string, listener: (piece: unknown) => void): unknown;
+  off(event: string, listener: (piece: unknown) => void): unknown;
+}
+
+interface Asking {
+  readonly input: TerminalInput;
+  /** Writes the question; called at most once. */
+  readonly ask: () => void;
+  readonly echo: (text: string) => void;
+  readonly interrupt: () => void;
+  /** Aborted when the question is withdrawn. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Takes one line. Resolves to an empty line if the input ends or the question is withdrawn. Never rejects. It drops earlier
+ * input, so it uses raw mode: a line held until Enter cannot be dropped.
+ */
+export function typedLine({ input, ask, echo, interrupt, signal }: Asking): Promise<string> {
+  return new Promise((resolve) => {
+    if (!input.readable || signal.aborted) return resolve('');
+    let line = '';
+    let isAsked = false;
+    let isQuiet = true;
+    let hasEnded = false;
+    const end = (answer: string): void => {
+      if (hasEnded) return;
+      hasEnded = true;
+      input.off('data', take);
+      input.setRawMode(false);
+      input.pause();
+      for (const event of ends) input.off(event, giveUp);
+      signal.removeEventListener('abort', giveUp);
+      resolve(answer);
+    };
+    const giveUp = (): void => end('');
+    const ends = ['end', 'close', 'error'];
+    const press = (key: string): void => {
+      if (key === '\u0003') interrupt();
+      else if (!isAsked || hasEnded) return;
+      else if (key === '\r' || key === '\n' || key === '\u0004') {
+        echo('\n');
+        end(key === '\u0004' ? '' : line);
+      } else if (key === '\u007f' || key === '\b') {
+        if (line !== '') echo('\b \b');
+        line = line.slice(0, -1);
+      } else if (!/\p{C}/u.test(key)) {
+        line += key;
+        echo(key);
+      }
+    };
+    const take = (piece: unknown): void => {
+      isQuiet = false;
+      for (const key of (piece as Buffer | string).toString()) press(key);
+    };
+    const look = (): void => {
+      if (hasEnded) return;
+      if (isQuiet) {
+        isAsked = true;
+        ask();
+        return;
+      }
+      isQuiet = true;
+      inNextTurn(look);
+    };
+    for (const event of ends) input.on(event, giveUp);
+    signal.addEventListener('abort', giveUp);
+    input.on('data', take);
+    input.setRawMode(true);
+    input.resume();
+    inNextTurn(look);
+  });
 }

@@ -1,7 +1,4 @@
-/**
- * The person's permissions for calls from the command line and from `serve` (S4): the file `~/.minds/permissions.json`, in the
- * form of the editor's setting, and options. For the same pattern, the option wins.
- */
+/** The person's permissions for calls (S4): `~/.minds/permissions.json` and options. The option wins for the same pattern. */
 import { withoutMark } from '../core/base/byteOrderMark.js';
 import path from 'node:path';
 import { systemClock } from '../core/base/clock.js';
@@ -10,7 +7,7 @@ import { largestConfigFile, readTextFileSync } from '../core/base/textFile.js';
 import { watchFile } from '../core/files/watchedFile.js';
 import type { Host } from '../core/host/hostContract.js';
 import { toolPermissions, type ToolPermission } from '../core/tools/permissions.js';
-import { readObject } from './jsonObject.js';
+import { readObject } from './options.js';
 import { complain } from './output.js';
 
 type Rules = Readonly<Record<string, unknown>>;
@@ -38,7 +35,6 @@ export class PersonsPermissions {
     return typeof own === 'string' ? own : new PersonsPermissions(file, options, own);
   }
 
-  /** True if the command line has rules, which other processes do not know. */
   get hasOptions(): boolean {
     return toolPermissions.some((permission) => this.options[permission] !== undefined);
   }

@@ -2,23 +2,21 @@
 import { homedir } from 'node:os';
 import type { OfferLedger } from '../core/approval/offerLedger.js';
 import { systemClock } from '../core/base/clock.js';
-import type { DisposableStore } from '../core/base/disposables.js';
+import { DisposableStore } from '../core/base/disposables.js';
 import type { Log } from '../core/base/log.js';
 import { asText } from '../core/base/text.js';
 import { ConfigState } from '../core/config/read/merge.js';
-import type { ConfigDeps } from '../core/config/model.js';
 import { sourceFiles } from '../core/config/sources.js';
 import type { SecretStore } from '../core/connections/http/oauth/contract.js';
 import { CallFile, callFileOf } from '../core/files/callFile.js';
-import { readEnvFile } from '../core/files/envFile.js';
 import { watchFolderOf } from '../core/files/folderWatch.js';
 import { watchFile } from '../core/files/watchedFile.js';
-import { assemble, directoryExists, type Core } from '../core/host/assemble.js';
+import { assemble, type Core } from '../core/host/assemble.js';
 import type { Host } from '../core/host/hostContract.js';
 import { noClient, type ExpectedClient, type Fields, type ServerClient } from '../core/protocol/client.js';
 import { RememberedConversations } from '../core/remembered/conversations.js';
 import { version } from '../../package.json';
-import { readConfigFiles } from './configFile.js';
+import { configDeps, readConfigFiles } from './configFile.js';
 import { FolderApprovals } from './folderApprovals.js';
 import { formAnswers } from './formAnswers.js';
 import { agentsByEnvironment } from './proxies.js';
@@ -34,14 +32,11 @@ export interface Run {
   readonly debug: boolean;
   /** The answers to forms of the called tool. Without them, the client declares no forms. */
   readonly answers?: Fields | undefined;
-  /** The person's permissions for calls (S4). */
   readonly permissions: PersonsPermissions;
   /** False for a command that must not ask on the terminal. */
   readonly asks?: boolean;
-  /** True if the command line lets waiting servers start, for this run (S1). */
   readonly approve: boolean;
   readonly guardianScript: string;
-  /** The file of this command line. */
   readonly script: string;
 }
 
@@ -53,13 +48,14 @@ export interface RunningHost {
   /** Aborted when the process is to end. */
   readonly signal: AbortSignal;
   readonly client: ServerClient | undefined;
-  /** Gives the host the config files whenever they change, until the store is disposed of. */
-  followConfig(store: DisposableStore): void;
-  /** Adds a function to run before the host ends. */
+  /** Ends before the host. */
+  readonly store: DisposableStore;
+  /** Lets changes of the config files and of the person's permissions count from now on. */
+  follow(): void;
+  /** Ends before the store and the host. */
   closeFirst(close: () => Promise<void>): void;
 }
 
-/** The options of a command that runs while files and servers change. */
 interface Guards {
   /** True if every server of the config files may start, now and later. */
   readonly approvesEdits?: boolean;
@@ -70,14 +66,6 @@ interface Guards {
   readonly offerReview: OfferLedger;
 }
 
-/** The environment of every command. Secrets come from the keyring or from environment variables (C2). */
-export const configDeps: ConfigDeps = {
-  env: process.env,
-  directoryExists,
-  secret: secretOf,
-  envFile: readEnvFile,
-};
-
 /** The command line stores no token of a sign-in. Tokens for machines stay in memory for one run. */
 const memoryOnlySecrets: SecretStore = {
   get: () => Promise.resolve(undefined),
@@ -86,7 +74,6 @@ const memoryOnlySecrets: SecretStore = {
   onDidChange: () => ({ dispose: () => {} }),
 };
 
-/** Runs a command after all servers have started or failed. */
 export function withServers(run: Run, use: (running: RunningHost) => number): Promise<number> {
   return withHost(run, async (running) => {
     await running.started;
@@ -147,6 +134,7 @@ export async function withHost(
   core.recorder.onDidRecord((fact) => record.note(JSON.stringify(fact)));
   const waiting = new NewLines(complain);
   host.onDidChange((snapshot) => waiting.say(approvals.waitingLines(snapshot)));
+  const store = new DisposableStore('command');
   const closings: (() => Promise<void>)[] = [];
   try {
     const { servers } = new ConfigState().apply(sources, configDeps).model;
@@ -160,12 +148,17 @@ export async function withHost(
       started,
       signal: interruption.signal,
       client,
-      followConfig: (store) => (readSources = followConfig(host, folder, store)),
+      store,
+      follow: () => {
+        readSources = followConfig(host, folder, store);
+        run.permissions.follow(host, store);
+      },
       closeFirst: (close) => void closings.push(close),
     };
     return await Promise.race([use(running), interruption.exitCode]);
   } finally {
     for (const close of closings) await close();
+    store.dispose();
     await core.dispose();
     await record.flush();
     approvals.dispose();
@@ -173,10 +166,7 @@ export async function withHost(
   }
 }
 
-/**
- * Gives the host the config files whenever they change. Returns a function that reads them at once and resolves when the host has
- * them.
- */
+/** Returns a function that reads the files at once and resolves when the host has them. */
 function followConfig(host: Host, folder: string, store: DisposableStore): () => Promise<void> {
   const files = sourceFiles([folder], homedir()).map((source) => {
     const watched = store.add(watchFile(source.file, { clock: systemClock, pollMs: 500, debounceMs: 50 }));

@@ -1,6 +1,6 @@
 /** Makes the fields of a form. Each shows its label, its purpose and the error of its input. */
 import { roundingError } from './exactNumbers.js';
-import { enteredText, inputTypes, sentText, wrongFormat } from './formats.js';
+import { enteredText, inputs, sentText } from './formats.js';
 import { button, element, newId } from './page.js';
 import type { Field, Json, Member } from './schemaForm.js';
 
@@ -37,15 +37,14 @@ function control(name: string, need: Need, field: Field): Control {
     case 'choice':
       return choice(name, need, field, field.options);
     case 'text':
-      return line(name, need, field, 'text');
     case 'json':
-      return line(name, need, field, 'json');
     case 'number':
-      return line(name, need, field, 'number');
+      return line(name, need, field);
   }
 }
 
-/** Makes the whole form. Its members have no frame around them. */
+type LineField = Extract<Field, { kind: 'text' | 'json' | 'number' }>;
+
 export function form(field: Field): Control {
   if (field.kind !== 'group') return control('arguments', 'required', field);
   const all = members(field.members);
@@ -93,7 +92,8 @@ function requiredMark(need: Need): (Node | string)[] {
   return need === 'required' ? [' ', element('span', { class: 'required' }, 'required')] : [];
 }
 
-function line(name: string, need: Need, field: Field, kind: 'text' | 'json' | 'number'): Control {
+function line(name: string, need: Need, field: LineField): Control {
+  const { kind } = field;
   const id = newId();
   const around = frame(id, name, need, field, hintsOf(field));
   const initial = need === 'optional' ? undefined : field.initial;
@@ -108,7 +108,7 @@ function line(name: string, need: Need, field: Field, kind: 'text' | 'json' | 'n
     kind === 'number' || format !== undefined
       ? element('input', {
           ...shared,
-          type: format === undefined ? 'number' : inputTypes[format],
+          type: format === undefined ? 'number' : inputs[format].type,
           step: format === undefined ? 'any' : '1',
           placeholder,
         })
@@ -130,30 +130,39 @@ function line(name: string, need: Need, field: Field, kind: 'text' | 'json' | 'n
       around.quiet();
       const entered = input.value;
       if (input.validity.badInput)
-        return around.complain(format === undefined ? 'This is not a number.' : wrongFormat(format));
+        return around.complain(format === undefined ? 'This is not a number.' : inputs[format].wrong);
       if (entered === '' && need === 'optional') return absent;
       if (entered === '' && !(kind === 'text' && field.initial === '')) return around.complain(emptyError(field));
-      if (kind === 'text') {
-        const sent = format === undefined || entered === '' ? entered : sentText(format, entered);
-        const error = sent === undefined && format ? wrongFormat(format) : textError(field, sent ?? '');
-        return error === '' ? value(sent ?? '') : around.complain(error);
-      }
-      if (kind === 'json') {
-        try {
-          const parsed = JSON.parse(entered) as Json;
-          const rounded = roundingError(entered);
-          return rounded === undefined ? value(parsed) : around.complain(rounded);
-        } catch (error) {
-          return around.complain(`This is not JSON: ${(error as SyntaxError).message}`);
-        }
-      }
-      const error = roundingError(entered) ?? numberError(field, Number(entered));
-      return error ? around.complain(error) : value(Number(entered));
+      const read = readLine(field, entered);
+      return 'value' in read ? value(read.value) : around.complain(read.error);
     },
   };
 }
 
-function hintsOf(field: Field): string[] {
+function readLine(field: LineField, entered: string): { readonly value: Json } | { readonly error: string } {
+  switch (field.kind) {
+    case 'text': {
+      const { format } = field;
+      const sent = format === undefined || entered === '' ? entered : sentText(format, entered);
+      const error = sent === undefined && format ? inputs[format].wrong : textError(field, sent ?? '');
+      return error === '' ? { value: sent ?? '' } : { error };
+    }
+    case 'json':
+      try {
+        const parsed = JSON.parse(entered) as Json;
+        const error = roundingError(entered);
+        return error === undefined ? { value: parsed } : { error };
+      } catch (error) {
+        return { error: `This is not JSON: ${(error as SyntaxError).message}` };
+      }
+    case 'number': {
+      const error = roundingError(entered) ?? numberError(field, Number(entered));
+      return error === '' ? { value: Number(entered) } : { error };
+    }
+  }
+}
+
+function hintsOf(field: LineField): string[] {
   switch (field.kind) {
     case 'number':
       return [
@@ -165,19 +174,15 @@ function hintsOf(field: Field): string[] {
       return [`JSON: ${field.accepts}`];
     case 'text':
       return field.format?.includes('time') === true ? ['in your time zone'] : [];
-    default:
-      return [];
   }
 }
 
-function emptyError(field: Field): string {
+function emptyError(field: LineField): string {
   const allowsEmpty = field.kind === 'text' && field.least === 0 && field.format === undefined;
   return allowsEmpty ? 'This is required. To send an empty text, use Edit as JSON.' : 'This is required.';
 }
 
-function textError(field: Field, entered: string): string {
-  if (field.kind !== 'text') return '';
-  const { least, most, pattern } = field;
+function textError({ least, most, pattern }: Extract<Field, { kind: 'text' }>, entered: string): string {
   const length = [...entered].length;
   if (length < least) return `At least ${least} characters.`;
   if (most !== undefined && length > most) return `At most ${most} characters.`;
@@ -193,11 +198,10 @@ function matches(pattern: string, entered: string): boolean {
   }
 }
 
-function numberError(field: Field, entered: number): string {
-  if (field.kind !== 'number') return '';
-  if (field.integer && !Number.isInteger(entered)) return 'This must be a whole number.';
-  if (field.minimum !== undefined && entered < field.minimum) return `At least ${field.minimum}.`;
-  if (field.maximum !== undefined && entered > field.maximum) return `At most ${field.maximum}.`;
+function numberError({ integer, minimum, maximum }: Extract<Field, { kind: 'number' }>, entered: number): string {
+  if (integer && !Number.isInteger(entered)) return 'This must be a whole number.';
+  if (minimum !== undefined && entered < minimum) return `At least ${minimum}.`;
+  if (maximum !== undefined && entered > maximum) return `At most ${maximum}.`;
   return '';
 }
 

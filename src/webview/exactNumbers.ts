@@ -1,7 +1,4 @@
-/**
- * Finds numbers that JavaScript cannot represent exactly, such as whole numbers beyond 2^53. A call with a rounded id would act on
- * another thing. Pure.
- */
+/** Finds numbers that JavaScript cannot represent. A call with a rounded id would act on another thing. Pure. */
 
 /** Strings, which `roundingError` skips, and numbers. */
 const tokens = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;

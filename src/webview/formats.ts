@@ -1,19 +1,17 @@
-/**
- * Texts with a `format` of JSON Schema: the fitting input, and the text to send. A person enters times in the local time zone, and
- * the text to send has its offset (RFC 3339). Pure.
- */
+/** Texts with a `format` of JSON Schema. A person enters times in the local time zone, and the sent text has its offset. Pure. */
 export type Format = 'date' | 'time' | 'date-time' | 'email' | 'uri';
 
-export const inputTypes = {
-  date: 'date',
-  time: 'time',
-  'date-time': 'datetime-local',
-  email: 'email',
-  uri: 'url',
-} as const satisfies Record<Format, string>;
+/** The type of the input, and its complaint about a text in another form. */
+export const inputs: Readonly<Record<Format, { readonly type: string; readonly wrong: string }>> = {
+  date: { type: 'date', wrong: 'This is not a date.' },
+  time: { type: 'time', wrong: 'This is not a time.' },
+  'date-time': { type: 'datetime-local', wrong: 'This is not a date with a time.' },
+  email: { type: 'email', wrong: 'This is not an e-mail address.' },
+  uri: { type: 'url', wrong: 'This is not a URI, such as https://example.com.' },
+};
 
 export function formatOf(format: unknown): Format | undefined {
-  return typeof format === 'string' && Object.hasOwn(inputTypes, format) ? (format as Format) : undefined;
+  return typeof format === 'string' && Object.hasOwn(inputs, format) ? (format as Format) : undefined;
 }
 
 /** Returns the text to send, or undefined if the input does not have the format. */
@@ -39,21 +37,6 @@ export function enteredText(format: Format, sent: string): string | undefined {
   if (Number.isNaN(date.getTime())) return undefined;
   const local = localText(date);
   return format === 'time' ? local.slice(11) : local;
-}
-
-export function wrongFormat(format: Format): string {
-  switch (format) {
-    case 'email':
-      return 'This is not an e-mail address.';
-    case 'uri':
-      return 'This is not a URI, such as https://example.com.';
-    case 'date':
-      return 'This is not a date.';
-    case 'time':
-      return 'This is not a time.';
-    case 'date-time':
-      return 'This is not a date with a time.';
-  }
 }
 
 function withOffset(local: string): string | undefined {

@@ -26,7 +26,6 @@ export type ToPage =
   | { readonly kind: 'document'; readonly text: string }
   /** The arguments of an earlier call, to be tried again. */
   | { readonly kind: 'fill'; readonly arguments: { readonly [name: string]: Json } }
-  /** The call was not made. */
   | { readonly kind: 'refused'; readonly reason: string };
 
 export type TrialOutcome =

@@ -7,37 +7,44 @@ const longestText = 200_000;
 
 type Part = Readonly<Record<string, unknown>>;
 
-export function outcomeElements(outcome: TrialOutcome): Node[] {
+interface ShownOutcome {
+  readonly word: string;
+  readonly isFailure: boolean;
+  readonly nodes: readonly Node[];
+  /** The text for *Copy Result*; undefined without a result. */
+  readonly copied?: string;
+}
+
+export function shownOutcome(outcome: TrialOutcome): ShownOutcome {
   switch (outcome.kind) {
     case 'cancelled':
-      return [];
-    case 'error':
-      return [pre(outcome.message, 'error'), ...(outcome.detail === '' ? [] : [pre(outcome.detail)])];
-    case 'result':
-      return resultElements(outcome.result);
+      return { word: 'Cancelled', isFailure: false, nodes: [] };
+    case 'error': {
+      const detail = outcome.detail === '' ? [] : [pre(outcome.detail)];
+      return { word: 'Failed', isFailure: true, nodes: [pre(outcome.message, 'error'), ...detail] };
+    }
+    case 'result': {
+      const { result } = outcome;
+      const isFailure = result['isError'] === true;
+      const word = isFailure ? 'The tool reports an error' : 'Done';
+      return { word, isFailure, nodes: resultElements(result), copied: copiedText(result) };
+    }
   }
 }
 
-/** Returns the text for *Copy Result*: the text of a result with texts only, or the whole result as JSON. */
-export function copiedText(result: Part): string {
-  const content = Array.isArray(result['content']) ? (result['content'] as Part[]) : [];
+/** Returns the text of a result with texts only, or the whole result as JSON. */
+function copiedText(result: Part): string {
+  const content = contentOf(result);
   const isText = content.length > 0 && content.every(({ type }) => type === 'text');
   return isText ? content.map((part) => text(part['text'])).join('\n') : json(result);
 }
 
-export function outcomeWord(outcome: TrialOutcome): string {
-  switch (outcome.kind) {
-    case 'cancelled':
-      return 'Cancelled';
-    case 'error':
-      return 'Failed';
-    case 'result':
-      return outcome.result['isError'] === true ? 'The tool reports an error' : 'Done';
-  }
+function contentOf({ content }: Part): Part[] {
+  return Array.isArray(content) ? (content as Part[]) : [];
 }
 
 function resultElements(result: Part): Node[] {
-  const content = Array.isArray(result['content']) ? (result['content'] as Part[]) : [];
+  const content = contentOf(result);
   const structured = result['structuredContent'];
   return [
     ...content.map(partElement),
@@ -52,9 +59,8 @@ function partElement(part: Part): Node {
     case 'text':
       return labelled(kindOf('text', part), pre(readable(text(part['text']))));
     case 'image':
-      return labelled(kindOf(text(part['mimeType']), part), image(part['mimeType'], part['data']));
     case 'audio':
-      return labelled(kindOf(text(part['mimeType']), part), audio(part['mimeType'], part['data']));
+      return labelled(kindOf(text(part['mimeType']), part), media(part['type'], part['mimeType'], part['data']));
     case 'resource':
       return resource((part['resource'] ?? {}) as Part);
     case 'resource_link':
@@ -64,29 +70,27 @@ function partElement(part: Part): Node {
   }
 }
 
-/** Returns the kind of a part, with its audience if it has one. */
 function kindOf(kind: string, part: Part): string {
   const annotations = part['annotations'] as Part | undefined;
   const audience = annotations?.['audience'];
   return Array.isArray(audience) ? `${kind} · for ${audience.map(text).join(' and ')}` : kind;
 }
 
-function image(type: unknown, data: unknown): Node {
-  if (!/^image\/[a-z0-9.+-]+$/i.test(text(type))) return pre(json({ type, data }));
-  return element('img', { src: `data:${text(type)};base64,${bare(data)}`, alt: `Image of the result, ${text(type)}` });
-}
-
-function audio(type: unknown, data: unknown): Node {
-  if (!/^audio\/[a-z0-9.+-]+$/i.test(text(type))) return pre(json({ type, data }));
-  return element('audio', { controls: true, src: `data:${text(type)};base64,${bare(data)}` });
+function media(kind: 'image' | 'audio', type: unknown, data: unknown): Node {
+  if (!new RegExp(`^${kind}/[a-z0-9.+-]+$`, 'i').test(text(type))) return pre(json({ type, data }));
+  const src = `data:${text(type)};base64,${bare(data)}`;
+  return kind === 'audio'
+    ? element('audio', { controls: true, src })
+    : element('img', { src, alt: `Image of the result, ${text(type)}` });
 }
 
 function resource(held: Part): Node {
   const label = `resource · ${text(held['uri'])}`;
   const type = text(held['mimeType']);
   if (typeof held['text'] === 'string') return labelled(label, pre(readable(held['text'])));
-  if (type.startsWith('image/')) return labelled(label, image(type, held['blob']));
-  if (type.startsWith('audio/')) return labelled(label, audio(type, held['blob']));
+  for (const kind of ['image', 'audio'] as const) {
+    if (type.startsWith(`${kind}/`)) return labelled(label, media(kind, type, held['blob']));
+  }
   const bytes = Math.floor((bare(held['blob']).replace(/=+$/, '').length * 3) / 4);
   return labelled(label, element('p', {}, `${type || 'binary'}, ${bytes} bytes`));
 }
@@ -110,7 +114,6 @@ function pre(content: string, kind?: string): HTMLElement {
   return element('pre', { class: kind, tabindex: '0' }, shown);
 }
 
-/** Formats JSON and returns other texts unchanged. */
 function readable(content: string): string {
   if (content.length > longestText || !/^\s*[{[]/.test(content)) return content;
   try {

@@ -1,10 +1,4 @@
-/**
- * Makes a form of a JSON Schema as plain values: its fields, their kinds and their limits. Unions, tuples, free maps and recursion,
- * which a form cannot express, become fields of JSON. Pure; knows neither a page nor the editor.
- *
- * Invariant: every schema has a form that a page can show. If a field cannot express every allowed value, it is a field of JSON. An
- * optional field need not offer null.
- */
+/** Makes a form of a JSON Schema as plain values. What a form cannot express becomes a field of JSON. Pure. */
 import { enteredText, formatOf, type Format } from './formats.js';
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
@@ -60,7 +54,6 @@ const elementsOfField = 10;
 
 interface Draft {
   readonly root: unknown;
-  /** The remaining elements of the page. */
   left: number;
 }
 
@@ -128,7 +121,9 @@ function fieldOf(given: unknown, draft: Draft, standing: Standing): Field {
     case 'boolean':
       return { kind: 'flag', ...described };
     case 'object': {
-      const required = new Set(Array.isArray(schema['required']) ? schema['required'].filter(isText) : []);
+      const required = new Set(
+        Array.isArray(schema['required']) ? schema['required'].filter((one) => typeof one === 'string') : [],
+      );
       const properties = propertiesOf(schema, required);
       // The root is the arguments, and a tool without arguments has an empty form.
       const closed = depth === 0 && !isOpen(schema);
@@ -186,7 +181,6 @@ function formatFor({ format, pattern, default: initial }: Schema): Format | unde
   return typeof initial !== 'string' || enteredText(known, initial) !== undefined ? known : undefined;
 }
 
-/** Takes elements from the remaining ones. Returns false if there are too few. */
 function hasRoom(draft: Draft, elements: number): boolean {
   if (elements > draft.left) return false;
   draft.left -= elements;
@@ -198,7 +192,6 @@ function isOpen(schema: Schema): boolean {
   return isSchema(additionalProperties) || additionalProperties === true || isSchema(patternProperties);
 }
 
-/** Returns the only type besides null, stated or implied. */
 function typeOf(schema: Schema): string | undefined {
   const { type } = schema;
   if (typeof type === 'string') return type;
@@ -250,7 +243,6 @@ function allowsNull(schema: Schema): boolean {
   return schema['properties'] === undefined && variants.some((one) => isSchema(one) && one['type'] === 'null');
 }
 
-/** True for several variants, unless an object has properties, which then are the form. */
 function isUnion(schema: Schema): boolean {
   const unions = ['anyOf', 'oneOf', 'allOf'].some((key) => Array.isArray(schema[key]));
   return unions && schema['properties'] === undefined;
@@ -294,10 +286,6 @@ function decoded(text: string): string {
 
 function isSchema(value: unknown): value is Schema {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === 'string';
 }
 
 function text(value: unknown): string {

@@ -2,7 +2,7 @@
 import { form, type Control } from './controls.js';
 import type { KeptTrial, ToPage, ToPanel, TriedTool } from './messages.js';
 import { button, element } from './page.js';
-import { copiedText, outcomeElements, outcomeWord } from './results.js';
+import { shownOutcome } from './results.js';
 import { formOf, type Json } from './schemaForm.js';
 
 declare function acquireVsCodeApi(): {
@@ -18,20 +18,15 @@ const head = element('header');
 const fields = element('form', { novalidate: true, 'aria-label': 'Arguments' });
 const documentNote = element('p', { class: 'note', hidden: true }, 'The arguments come from the JSON document. ');
 const run = button('Run', () => start(), { title: 'Ctrl+Enter or Cmd+Enter' });
-const cancel = button('Cancel', () => send({ kind: 'cancel' }), { class: 'secondary', hidden: true });
+const hidden = { class: 'secondary', hidden: true };
+const cancel = button('Cancel', () => send({ kind: 'cancel' }), hidden);
 const asJson = button('Edit as JSON', () => openDocument(), {
   class: 'secondary',
   title: 'In an editor, with completion and validation by the schema',
 });
-const asForm = button('Back to the Form', () => useDocument(false), { class: 'secondary', hidden: true });
-const openResult = button('Open Result in Editor', () => send({ kind: 'openResult' }), {
-  class: 'secondary',
-  hidden: true,
-});
-const copyResult = button('Copy Result', () => send({ kind: 'copy', text: copied }), {
-  class: 'secondary',
-  hidden: true,
-});
+const asForm = button('Back to the Form', () => useDocument(false), hidden);
+const openResult = button('Open Result in Editor', () => send({ kind: 'openResult' }), hidden);
+const copyResult = button('Copy Result', () => send({ kind: 'copy', text: copied }), hidden);
 const oldNote = element('p', { class: 'note', hidden: true }, 'This is the result of the call before.');
 const status = element('p', { role: 'status', 'aria-live': 'polite', class: 'status' });
 const bar = element('progress', { hidden: true, 'aria-label': 'Progress of the call' });
@@ -83,11 +78,9 @@ function receive(message: ToPage): void {
       status.classList.remove('error');
       return;
     case 'document':
-      keep(message.text);
-      return;
+      return keep(message.text);
     case 'fill':
-      fill(message.arguments);
-      return;
+      return fill(message.arguments);
     case 'started':
       setRunning(true);
       status.textContent = 'Running…';
@@ -107,14 +100,14 @@ function receive(message: ToPage): void {
     }
     case 'ended': {
       setRunning(false);
-      const { outcome, ms } = message;
-      const failed = outcome.kind === 'error' || (outcome.kind === 'result' && outcome.result['isError'] === true);
-      status.textContent = `${outcomeWord(outcome)} after ${ms < 1000 ? `${ms} ms` : `${(ms / 1000).toFixed(1)} s`}.`;
-      status.classList.toggle('error', failed);
+      const { ms } = message;
+      const outcome = shownOutcome(message.outcome);
+      status.textContent = `${outcome.word} after ${ms < 1000 ? `${ms} ms` : `${(ms / 1000).toFixed(1)} s`}.`;
+      status.classList.toggle('error', outcome.isFailure);
       result.replaceChildren();
-      for (const each of outcomeElements(outcome)) result.append(each);
-      for (const each of [copyResult, openResult]) each.hidden = outcome.kind !== 'result';
-      copied = outcome.kind === 'result' ? copiedText(outcome.result) : '';
+      for (const node of outcome.nodes) result.append(node);
+      for (const each of [copyResult, openResult]) each.hidden = outcome.copied === undefined;
+      copied = outcome.copied ?? '';
       // A long form would hide the result.
       if (result.getBoundingClientRect().bottom > innerHeight) status.scrollIntoView({ block: 'start' });
       return;
@@ -128,7 +121,6 @@ function receive(message: ToPage): void {
     case 'refused':
       setRunning(false);
       refuse(message.reason);
-      return;
   }
 }
 
@@ -165,15 +157,9 @@ function serversView({ description, inputSchema }: NonNullable<TriedTool['offere
 function start(): void {
   if (running || !entered) return;
   status.classList.remove('error');
-  if (fromDocument) {
-    send({ kind: 'runDocument' });
-    return;
-  }
+  if (fromDocument) return send({ kind: 'runDocument' });
   const read = entered.read();
-  if (read.kind === 'value') {
-    send({ kind: 'run', arguments: read.value as Readonly<Record<string, Json>> });
-    return;
-  }
+  if (read.kind === 'value') return send({ kind: 'run', arguments: read.value as Readonly<Record<string, Json>> });
   refuse('Some fields are not valid yet.');
   fields.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
 }

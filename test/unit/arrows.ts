@@ -150,7 +150,7 @@ export const arrows: Record<string, readonly string[]> = {
     'core/remembered',
     'core/team',
   ],
-  'cli.ts': ['core/config/read', 'core/reconcile', 'core/host', 'cli'],
+  'cli.ts': ['core/reconcile', 'core/host', 'cli'],
   'core/authoring': ['core/base', 'core/config', 'core/yaml', 'core/config/read', 'core/config/edit', 'core/tools'],
   'vscode/engine': [
     'core/base',
@@ -170,7 +170,6 @@ export const arrows: Record<string, readonly string[]> = {
   'vscode/views/review': ['core/base', 'vscode/views'],
   'vscode/views/rows': [
     'core/base',
-    'core/protocol',
     'core/tools',
     'core/approval',
     'core/reconcile',

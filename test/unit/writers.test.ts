@@ -69,7 +69,6 @@ const allowed: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'WorkspaceEdit createFile':
       'It makes the edits that `fileEdits` and quick fixes apply. It asks where links lead to a new file, and leaves one that is there.',
   },
-  'vscode/authoring/renaming.ts': { WorkspaceEdit: 'It asks where links lead before it makes edits of a file.' },
 };
 
 function sources(folder: string): string[] {

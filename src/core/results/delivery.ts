@@ -21,7 +21,7 @@ import { composed, isPlainText, isSaidIn, isText, isVisibleText, marked, type Te
 import { even, jsonPieces, type Pieces } from './pieces.js';
 
 /** In bytes of UTF-8. */
-export const usualMaxResultBytes = 1 << 20;
+const usualMaxResultBytes = 1 << 20;
 
 interface DeliveryDeps {
   readonly artifacts: ArtifactStore;

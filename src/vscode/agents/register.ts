@@ -6,7 +6,6 @@ import type { ApprovalLedger } from '../../core/approval/ledger.js';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
 import type { Log } from '../../core/base/log.js';
 import { asText } from '../../core/base/text.js';
-import type { Place } from '../../core/base/problem.js';
 import { samePath } from '../../core/base/paths.js';
 import { startOfFile } from '../../core/config/model.js';
 import { localFolders } from '../engine/configFiles.js';
@@ -15,12 +14,11 @@ import type { EngineSlot } from '../engine/engineSlot.js';
 import type { EndpointPort } from '../engine/settingScopes.js';
 import { endpointPort, onDidChangeSetting } from '../engine/settings.js';
 import { inert } from '../../core/base/inert.js';
-import { window, orShowFailure } from '../views/inertEditor.js';
+import { command, window } from '../views/inertEditor.js';
 import { whyNothingRuns } from '../views/phrases.js';
 import type { ChoosePort } from './setUp.js';
-import { agentsWindowProblems, editorEndpointProblems, endpointProblems } from './endpointProblems.js';
+import { agentEndpointProblem, agentsWindowProblem, editorEndpointProblem } from './endpointProblems.js';
 
-/** The key of the person's port in the workspace's state (G6). */
 const chosenPortKey = 'mcpToolsets.endpointPort';
 
 export function serveOtherAgents(
@@ -32,7 +30,7 @@ export function serveOtherAgents(
   const store = new DisposableStore('other agents');
   const wanted = (): EndpointPort => endpointPort(workspaceState.get(chosenPortKey));
   const followPort = (): void => {
-    slot.engine?.endpoint?.use(wanted().port);
+    slot.engine?.endpoint.use(wanted().port);
     slot.refresh();
   };
   const choosePort: ChoosePort = async (port, write) => {
@@ -41,45 +39,38 @@ export function serveOtherAgents(
     // The setting may have this port already.
     followPort();
   };
-  slot.observe(() => endpointProblems(slot.engine?.endpoint?.state ?? { kind: 'off' }, placeOf(slot), wanted().asked));
-  slot.observe(() => editorEndpointProblems(slot.engine?.editorEndpoint.state, placeOf(slot)));
-  slot.observe(() =>
-    agentsWindowProblems(
-      { isOfInterest: slot.engine?.servesAgentHost === true, support: agentsWindow() },
-      placeOf(slot),
-    ),
-  );
-  store.add(slot.onDidLoad(({ onDidServeAgentHost }) => store.add(onDidServeAgentHost(() => slot.refresh()))));
+  slot.observe(() => {
+    const first = slot.sources.find(({ text }) => text !== undefined);
+    if (!first) return [];
+    const { endpoint, editorEndpoint, servesAgentHost = false } = slot.engine ?? {};
+    return [
+      agentEndpointProblem(endpoint?.state ?? { kind: 'off' }, wanted().asked),
+      editorEndpointProblem(editorEndpoint?.state),
+      agentsWindowProblem(servesAgentHost, vscode.workspace.getConfiguration('extensions').get('supportAgentsWindow')),
+    ].flatMap((problem) => (problem ? { ...problem, place: { file: first.file, range: startOfFile } } : []));
+  });
   store.add(
     vscode.workspace.onDidChangeConfiguration((change) => {
       if (change.affectsConfiguration('extensions.supportAgentsWindow')) slot.refresh();
     }),
   );
   store.add(
-    slot.onDidLoad(({ endpoint }) => {
+    slot.onDidLoad(({ endpoint, onDidServeAgentHost }) => {
+      store.add(onDidServeAgentHost(() => slot.refresh()));
       void keepLauncher(extensionPath, log);
-      if (!endpoint) return;
       store.add(endpoint.onDidChange(() => slot.refresh()));
       endpoint.use(wanted().port);
     }),
   );
   store.add(onDidChangeSetting('endpoint.port', followPort));
   store.add(
-    vscode.commands.registerCommand('mcpToolsets.setUpAgent', () =>
-      orShowFailure(async () => {
-        const { setUpAgent } = await import('./setUp.js');
-        await setUpAgent(slot, ledger, dirname(globalStorageUri.fsPath), { asked: wanted().asked, choosePort });
-      }),
-    ),
+    command('setUpAgent', async () => {
+      const { setUpAgent } = await import('./setUp.js');
+      await setUpAgent(slot, ledger, dirname(globalStorageUri.fsPath), { asked: wanted().asked, choosePort });
+    }),
   );
-  store.add(
-    vscode.commands.registerCommand('mcpToolsets.renewEditorToken', () => orShowFailure(() => renewOfEditor(slot))),
-  );
+  store.add(command('renewEditorToken', () => renewOfEditor(slot)));
   return store;
-}
-
-function agentsWindow(): unknown {
-  return vscode.workspace.getConfiguration('extensions').get('supportAgentsWindow');
 }
 
 /** Entries of other agents start this file. */
@@ -109,10 +100,4 @@ export function agentsOptions(): AgentsOptions {
         ? 'The config file has unsaved changes in the editor.'
         : undefined,
   };
-}
-
-/** Returns the beginning of the first file, the place of problems without a server. */
-function placeOf({ sources }: EngineSlot): Place | undefined {
-  const first = sources.find(({ text }) => text !== undefined);
-  return first && { file: first.file, range: startOfFile };
 }

@@ -1,6 +1,4 @@
-/**
- * *Set Up Another Agent* (G6): asks for the agent and the toolsets, and shows the change of the agent's file. A person must agree to exactly this change. Loaded on demand.
- */
+/** *Set Up Another Agent* (G6). A person must agree to exactly the shown change. Loaded on demand. */
 import * as vscode from 'vscode';
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -13,20 +11,19 @@ import { planEntries, type EntriesPlan } from '../../core/agents/planEntries.js'
 import { reviewTexts } from '../../core/approval/approvalTexts.js';
 import type { LaunchDescription } from '../../core/approval/fingerprint.js';
 import type { ApprovalLedger } from '../../core/approval/ledger.js';
-import { textOf, writeEdits } from '../commands/configEdits.js';
+import { agreedChange, asAgreed, textOf, writeEdits } from '../commands/configEdits.js';
 import { refuseOutside } from '../../core/files/realFiles.js';
 import { localFolders } from '../engine/configFiles.js';
 import type { Engine } from '../engine/engine.js';
 import { pathLabel } from '../views/fileLabels.js';
-import { agreedChange, asAgreed } from '../commands/previews.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
 import { toolCount, whyNothingRuns } from '../views/phrases.js';
 import type { AgentEndpoint } from '../engine/agentEndpoint.js';
-import { endpointProblems } from './endpointProblems.js';
+import { agentEndpointProblem } from './endpointProblems.js';
 
 const title = inert`Set Up Another Agent`;
 
-/** Notes the person's port, and then runs `write` for the settings. */
+/** Notes the person's port before `write`. */
 export type ChoosePort = (port: number, write: () => PromiseLike<void>) => Promise<void>;
 
 interface PortConsent {
@@ -35,15 +32,15 @@ interface PortConsent {
   readonly choosePort: ChoosePort;
 }
 
-/** Rejects with what a person can do. @param globalStorage the folder for files of the editor's extensions */
+/** @param globalStorage the folder for files of the editor's extensions */
 export async function setUpAgent(
   { engine, state }: EngineSlot,
   ledger: ApprovalLedger,
   globalStorage: string,
   consent: PortConsent,
 ): Promise<void> {
-  const endpoint = engine?.endpoint;
-  if (!endpoint) throw new Error(whyNothingRuns(state.phase));
+  if (!engine) throw new Error(whyNothingRuns(state.phase));
+  const { endpoint } = engine;
   const chosen = await chooseAgent(globalStorage);
   if (!chosen || !(await confirmsPort(endpoint, consent))) return;
   const toolsets = await chooseToolsets(engine);
@@ -55,7 +52,7 @@ export async function setUpAgent(
   if (isAgreed && unseen.length > 0) await ledger.approve(unseen);
 }
 
-/** Asks about the port of the workspace's settings, if it has no effect yet (G6a). Resolves to false if the person gives up. */
+/** Resolves to false if the person gives up (G6a). */
 async function confirmsPort(endpoint: AgentEndpoint, { asked, choosePort }: PortConsent): Promise<boolean> {
   if (asked === undefined) return true;
   const port = await window.showInputBox({
@@ -76,8 +73,7 @@ async function confirmsPort(endpoint: AgentEndpoint, { asked, choosePort }: Port
   );
   const isSettled = (): boolean => endpoint.state.kind !== 'off' && endpoint.state.kind !== 'starting';
   if (!isSettled()) await nextEvent(endpoint.onDidChange, isSettled, AbortSignal.timeout(10_000));
-  const nowhere = { file: '', range: { start: { line: 0, character: 0 }, end: { line: 0, character: 0 } } };
-  const [problem] = endpointProblems(endpoint.state, nowhere);
+  const problem = agentEndpointProblem(endpoint.state);
   if (problem) throw new Error(`${problem.message} ${problem.fix}`);
   return true;
 }
@@ -127,7 +123,6 @@ async function chooseToolsets({ host }: Engine): Promise<string[] | undefined> {
   return chosen && chosen.length > 0 ? chosen.map(({ id }) => id) : undefined;
 }
 
-/** Resolves to true if the person agreed to the change. */
 async function writeEntries(
   { kind, file, root }: Chosen,
   toolsets: readonly string[],
@@ -173,7 +168,7 @@ async function writeEntries(
   return true;
 }
 
-/** Returns the launches of the entries. Writing the entries approves them (S1). */
+/** Writing the entries approves these launches (S1). */
 function startText(unseen: readonly LaunchDescription[]): string {
   if (unseen.length === 0) return '';
   const pending = unseen.map((launch) => ({ launch, before: undefined }));

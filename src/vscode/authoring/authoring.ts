@@ -5,6 +5,7 @@ import { readdir } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { complete } from '../../core/authoring/completion.js';
 import { hover } from '../../core/authoring/hover.js';
+import { renamedServer, serverAt } from '../../core/authoring/renaming.js';
 import { outline, type OutlineEntry } from '../../core/authoring/outline.js';
 import { QuickFixes } from '../../core/authoring/quickFixes.js';
 import type { QuickFix } from '../../core/authoring/keyFixes.js';
@@ -20,21 +21,19 @@ import {
 } from '../../core/base/inert.js';
 import type { Problem } from '../../core/base/problem.js';
 import { sameAs, samePath } from '../../core/base/paths.js';
-import { leadsOutside } from '../../core/files/realFiles.js';
+import { leadsOutside, refuseOutside } from '../../core/files/realFiles.js';
+import { agentFolder } from '../../core/team/agentFiles.js';
+import { renamedInAgent, renamedInTeam } from '../../core/team/renaming.js';
 import type { TextEdit } from '../../core/yaml/edits.js';
 import type { Span } from '../../core/yaml/textPositions.js';
 import type { ServerStatus, StatusSnapshot } from '../../core/reconcile/status.js';
 import { diagnosticSource, toRange } from '../views/problems/diagnostics.js';
 import { CodeAction, CodeLens, CompletionItem, DocumentSymbol, Hover, markdownString } from '../views/inertEditor.js';
-import { overrideText, previousLine, stateWord, toolCount } from '../views/phrases.js';
-import { actions } from '../views/rows/serverActions.js';
+import { overrideText, previousLine, toolCount } from '../views/phrases.js';
+import { actions, stateWord } from '../views/serverStates.js';
+import { openToEdit } from '../views/review/documents.js';
 import { lenses } from './lensModel.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
-
-export interface AuthoringDeps {
-  readonly slot: EngineSlot;
-  readonly env: () => Readonly<Record<string, string | undefined>>;
-}
 
 export type Authoring = ReturnType<typeof createAuthoring>;
 
@@ -47,41 +46,43 @@ interface FixesOfFile {
   readonly all: readonly TextEdit[];
 }
 
-export function createAuthoring({ slot, env }: AuthoringDeps) {
+export function createAuthoring(slot: EngineSlot, env: () => Readonly<Record<string, string | undefined>>) {
   /** Cached, because the editor asks with every move of the cursor. */
   let last: FixesOfFile | undefined;
   const statusOf = ({ uri }: vscode.TextDocument, id: string): ServerStatus | undefined =>
     slot.state.snapshot.servers.find((server) => server.id === id && samePath(server.source, uri.fsPath));
   const setVariables = (): string[] =>
     Object.entries(env())
-      .filter(([, value]) => value !== undefined)
-      .map(([name]) => name)
+      .flatMap(([name, value]) => (value === undefined ? [] : [name]))
       .sort();
+  const known = (document: vscode.TextDocument) => ({
+    variables: setVariables(),
+    tools: (server: string) => knownTools(statusOf(document, server)),
+  });
 
   async function completeAt(
     document: vscode.TextDocument,
     position: vscode.Position,
   ): Promise<vscode.CompletionItem[]> {
     const suggestions = await complete(document.getText(), document.offsetAt(position), {
-      variables: setVariables(),
-      tools: (server) => knownTools(statusOf(document, server)),
+      ...known(document),
       entries: (path) => entriesOf(join(folderOf(document), path)),
     });
     return suggestions.map((suggestion) => toItem(document, suggestion));
   }
 
   function hoverAt(document: vscode.TextDocument, position: vscode.Position): vscode.Hover | undefined {
-    const variables = env();
+    const { variables, tools } = known(document);
     const found = hover(document.getText(), document.offsetAt(position), {
       toolNames: (server) => {
-        const names = knownTools(statusOf(document, server)).map(({ original }) => original);
+        const names = tools(server).map(({ original }) => original);
         return names.length > 0 ? names : undefined;
       },
       toolText: (server, name) => {
         const tool = statusOf(document, server)?.tools.find(({ original }) => original === name);
         return tool && overrideText(tool);
       },
-      isSet: (name) => Object.hasOwn(variables, name) && variables[name] !== undefined,
+      isSet: (name) => variables.includes(name),
       serverState: (server) => stateText(statusOf(document, server)),
     });
     return found && new Hover(markdownString(found.markdown), rangeOf(document, found.span));
@@ -102,9 +103,11 @@ export function createAuthoring({ slot, env }: AuthoringDeps) {
     const isHere = sameAs(file);
     const problems = snapshot.problems.filter(({ place }) => isHere(place.file));
     const fixes = new QuickFixes(text, {
-      variables: setVariables(),
-      tools: (server) => knownTools(statusOf(document, server)),
-      restartable: (server) => actionsOf(statusOf(document, server)).includes('restartable'),
+      ...known(document),
+      restartable: (server) => {
+        const status = statusOf(document, server);
+        return status !== undefined && actions(status.state).includes('restartable');
+      },
       isFree: (path) => {
         const free = resolve(folderOf(document), path);
         return !existsSync(free) && leadsOutside(folderOf(document), free) === undefined;
@@ -119,8 +122,7 @@ export function createAuthoring({ slot, env }: AuthoringDeps) {
     { start }: vscode.Range,
     { diagnostics, only }: vscode.CodeActionContext,
   ): vscode.CodeAction[] {
-    const ofFile = fixesOf(document);
-    const { problems, fixes, all: safe } = ofFile;
+    const { problems, fixes, all: safe } = fixesOf(document);
     // The editor follows links when it saves a fix (S1a).
     const isOutside = leadsOutside(folderOf(document), document.uri.fsPath) !== undefined;
     const all = isOutside ? [] : safe;
@@ -135,19 +137,17 @@ export function createAuthoring({ slot, env }: AuthoringDeps) {
       const kind = SourceFixAll.append('mcpToolsets');
       return only.contains(kind) ? fixAll(kind, inert`Apply all safe fixes`) : [];
     }
-    const asked = problems.flatMap((problem) => {
-      const diagnostic = diagnostics.find((one) => isOf(one, problem));
-      return diagnostic ? [{ problem, diagnostic }] : [];
-    });
     // Problems of many tools may have the same fix.
     const offered = new Set<string>();
-    const found = asked.flatMap(({ problem, diagnostic }) =>
-      fixes
+    const found = problems.flatMap((problem) => {
+      const diagnostic = diagnostics.find((one) => isOf(one, problem));
+      if (!diagnostic) return [];
+      return fixes
         .for(problem)
         .filter(({ does }) => !isOutside || does.kind === 'command')
         .filter(({ does }) => offered.size !== offered.add(JSON.stringify(does)).size)
-        .map((fix) => toAction(document, fix, diagnostic)),
-    );
+        .map((fix) => toAction(document, fix, diagnostic));
+    });
     const toOverride = isOutside ? [] : fixes.at(document.offsetAt(start)).map((fix) => toAction(document, fix));
     return [
       ...found,
@@ -161,8 +161,53 @@ export function createAuthoring({ slot, env }: AuthoringDeps) {
     hover: hoverAt,
     lenses: lensesOf,
     fixes: fixesAt,
+    prepareRename,
+    renameEdits,
     symbols: (document: vscode.TextDocument) => outline(document.getText()).map((entry) => toSymbol(document, entry)),
   };
+}
+
+/** *Rename Symbol* at the id of a server (E2). Throws with a sentence if the place has no id. */
+function prepareRename(
+  document: vscode.TextDocument,
+  at: vscode.Position,
+): { range: vscode.Range; placeholder: string } {
+  const found = serverAt(document.getText(), document.offsetAt(at));
+  if (!found) throw new Error('Place the cursor in the id of a server to rename it.');
+  return { range: rangeOf(document, found.keySpan), placeholder: found.id };
+}
+
+async function renameEdits(
+  document: vscode.TextDocument,
+  at: vscode.Position,
+  to: string,
+): Promise<vscode.WorkspaceEdit | undefined> {
+  const found = serverAt(document.getText(), document.offsetAt(at));
+  if (!found) return undefined;
+  const folder = folderOf(document);
+  // The editor follows links when it saves (S1a).
+  refuseOutside(folder, document.uri.fsPath);
+  const renamed = renamedServer(document.getText(), found.keySpan, to);
+  if (typeof renamed === 'string') throw new Error(renamed);
+  const edit = workspaceEdit(document, renamed);
+  const renaming = { from: found.id, to };
+  for (const { path, edits } of await othersIn(folder)) {
+    if (leadsOutside(folder, path) !== undefined) continue;
+    const other = await openToEdit(vscode.Uri.file(path)).catch(() => undefined);
+    if (other) workspaceEdit(other, edits(other.getText(), renaming), edit);
+  }
+  return edit;
+}
+
+async function othersIn(folder: string): Promise<{ path: string; edits: typeof renamedInTeam }[]> {
+  const agents = join(folder, agentFolder);
+  const names = await readdir(agents).catch(() => []);
+  return [
+    { path: join(folder, '.minds', 'team.yaml'), edits: renamedInTeam },
+    ...names
+      .filter((name) => name.endsWith('.agent.md'))
+      .map((name) => ({ path: join(agents, name), edits: renamedInAgent })),
+  ];
 }
 
 function knownTools(server: ServerStatus | undefined): KnownTool[] {
@@ -174,10 +219,6 @@ function knownTools(server: ServerStatus | undefined): KnownTool[] {
     }),
     ...server.excluded.map(({ original }) => ({ original, description: '', arguments: new Map<string, unknown>() })),
   ];
-}
-
-function actionsOf(server: ServerStatus | undefined): readonly string[] {
-  return server ? actions(server.state) : [];
 }
 
 function stateText(server: ServerStatus | undefined): Markdown | undefined {
@@ -275,8 +316,12 @@ function isOf({ source, code, range }: vscode.Diagnostic, problem: Problem): boo
   return source === diagnosticSource && value === problem.code && range.isEqual(toRange(problem.place.range));
 }
 
-export function workspaceEdit(document: vscode.TextDocument, edits: readonly TextEdit[]): vscode.WorkspaceEdit {
-  const edit = new vscode.WorkspaceEdit();
+/** Adds the edits of a document to an edit of several. */
+export function workspaceEdit(
+  document: vscode.TextDocument,
+  edits: readonly TextEdit[],
+  edit = new vscode.WorkspaceEdit(),
+): vscode.WorkspaceEdit {
   for (const { span, text } of edits) edit.replace(document.uri, rangeOf(document, span), text);
   return edit;
 }

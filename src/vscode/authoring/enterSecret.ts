@@ -1,4 +1,4 @@
-/** *Set Secret…* (C2): asks for the value of a secret in a config file. Loaded on demand. */
+/** *Set Secret…* (C2) and the literal secrets of files. Loaded on demand. */
 import { inert } from '../../core/base/inert.js';
 import { symbolsOf } from '../../core/authoring/symbols.js';
 import { readYaml } from '../../core/yaml/yamlTree.js';
@@ -6,14 +6,9 @@ import type { EngineSlot } from '../engine/engineSlot.js';
 import type { EnteredSecrets } from '../engine/enteredSecrets.js';
 import { window } from '../views/inertEditor.js';
 
-interface SecretDeps {
-  readonly slot: EngineSlot;
-  readonly secrets: EnteredSecrets;
-}
-
-/** @param server limits the choice to the secrets of a server */
 export async function chooseSecret(
-  { slot, secrets }: SecretDeps,
+  slot: EngineSlot,
+  secrets: EnteredSecrets,
   server: string | undefined,
 ): Promise<string | undefined> {
   const names = secretNames(slot, server);
@@ -36,7 +31,7 @@ export async function chooseSecret(
 }
 
 /** Resolves to true if the person has entered a value. */
-export async function enterSecret({ secrets }: Pick<SecretDeps, 'secrets'>, name: string): Promise<boolean> {
+export async function enterSecret(secrets: EnteredSecrets, name: string): Promise<boolean> {
   const known = secrets.get(name) !== undefined;
   const kept = inert`The editor keeps the value in its secret storage.`;
   const value = await window.showInputBox({
@@ -57,4 +52,14 @@ function secretNames(slot: EngineSlot, server: string | undefined): string[] {
     ),
   );
   return [...new Set(names)].sort();
+}
+
+/** Offers to keep the literal secrets of a file, by name, in the secret storage of the editor (C2, C6). */
+export async function offerToKeep(secrets: EnteredSecrets, found: ReadonlyMap<string, string>): Promise<void> {
+  const unset = [...found].filter(([name]) => secrets.get(name) === undefined);
+  if (unset.length === 0) return;
+  const names = unset.map(([name]) => name).join(', ');
+  const text = inert`Keep what was written out as ${names} in the secret storage of the editor?`;
+  if ((await window.showInformationMessage(text, 'Keep It Now', 'Not Now')) !== 'Keep It Now') return;
+  for (const [name, value] of unset) await secrets.set(name, value);
 }

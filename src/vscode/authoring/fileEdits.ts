@@ -1,10 +1,4 @@
-/**
- * The only way in which the extension changes a file through the editor. It edits the document, so the person can undo the change,
- * and saves it unless the document has other unsaved changes. No link leads out of the given folder (S1a). Loaded on demand.
- *
- * Invariant: a change applies to the text for which it was computed. Concurrent changes of a file run one after another, each on
- * the saved text of the last change.
- */
+/** The only way in which the extension changes a file through the editor, so the person can undo it. Loaded on demand. */
 import * as vscode from 'vscode';
 import { existsSync } from 'node:fs';
 import { OneByOne } from '../../core/base/oneByOne.js';
@@ -17,7 +11,6 @@ export interface FileChange {
   readonly file: string;
   /** The folder that nothing written may leave. */
   readonly root: string;
-  /** The name of the file for a person. */
   readonly name: string;
   /** Returns the edits of the present text, which is undefined without a file. Throws with a sentence if it is impossible. */
   readonly editsOf: (text: string | undefined) => readonly TextEdit[];
@@ -31,7 +24,7 @@ interface Edited {
 
 const changes = new OneByOne();
 
-/** Creates a missing file. Rejects with what a person can do. */
+/** A change applies to the text for which it was computed. Concurrent changes of a file run one after another. */
 export function editFile(change: FileChange): Promise<Edited> {
   return changes.add(change.file, () => editNow(change));
 }

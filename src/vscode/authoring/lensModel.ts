@@ -1,11 +1,10 @@
-/** Computes the lenses above each server in the config file (E2): its state, tools and actions. Pure. */
-import { assertNever } from '../../core/base/assertNever.js';
+/** Computes the lenses above each server in the config file (E2). Pure. */
 import { Icon, inert, inertLines, inertList, type Inert } from '../../core/base/inert.js';
 import type { Span } from '../../core/yaml/textPositions.js';
 import { serversIn } from '../../core/authoring/outline.js';
-import type { ServerState, ServerStatus } from '../../core/reconcile/status.js';
-import { signInActions, actions } from '../views/rows/serverActions.js';
-import { previousLine, stateWord, toolCount } from '../views/phrases.js';
+import type { ServerStatus } from '../../core/reconcile/status.js';
+import { previousLine, toolCount } from '../views/phrases.js';
+import { actions, signInActions, stateViews, stateWord } from '../views/serverStates.js';
 
 interface LensModel {
   readonly span: Span;
@@ -19,35 +18,33 @@ export function lenses(text: string, servers: readonly ServerStatus[]): LensMode
   return serversIn(text).flatMap(({ id, keySpan: span }) => {
     const server = servers.find((one) => one.id === id);
     if (!server) return [];
-    const lens = (title: Inert, tooltip: Inert, command: string): LensModel => ({
-      span,
-      title,
-      tooltip,
-      command,
-      server: id,
-    });
+    const { kind } = server.state;
     const possible = actions(server.state);
-    const isOff = server.state.kind === 'disabled';
-    return [
-      lens(stateTitle(server), stateTooltip(server), 'mcpToolsets.servers.focus'),
-      ...(server.state.kind === 'invalid'
-        ? [lens(inert`Show Problems`, inert`Show what is wrong with ${id}`, 'workbench.actions.view.problems')]
-        : []),
-      ...(server.approval.kind === 'pending'
-        ? [lens(inert`Approve…`, inert`See what ${id} would start`, 'mcpToolsets.approve')]
-        : []),
-      ...(signInActions(server).includes('signInable')
-        ? [lens(inert`Sign In…`, inert`Open the page of ${id} in your browser`, 'mcpToolsets.signIn')]
-        : []),
-      ...(possible.includes('restartable')
-        ? [lens(inert`Restart`, inert`Restart ${id}`, 'mcpToolsets.restart')]
-        : possible.includes('startable')
-          ? [lens(inert`Start`, inert`Start ${id}`, 'mcpToolsets.start')]
-          : []),
-      ...(isOff ? [lens(inert`Enable`, inert`Write enabled: true`, 'mcpToolsets.enable')] : []),
-      ...(hasLog(server) ? [lens(inert`Show Log`, inert`Show the log of ${id}`, 'mcpToolsets.showServerLog')] : []),
-      ...(possible.includes('stoppable') ? [lens(inert`Stop`, inert`Stop ${id}`, 'mcpToolsets.stop')] : []),
+    const restarts = possible.includes('restartable');
+    const all: readonly (readonly [shown: boolean, title: Inert, tooltip: Inert, command: string])[] = [
+      [true, stateTitle(server), stateTooltip(server), 'mcpToolsets.servers.focus'],
+      [
+        kind === 'invalid',
+        inert`Show Problems`,
+        inert`Show what is wrong with ${id}`,
+        'workbench.actions.view.problems',
+      ],
+      [server.approval.kind === 'pending', inert`Approve…`, inert`See what ${id} would start`, 'mcpToolsets.approve'],
+      [
+        signInActions(server).includes('signInable'),
+        inert`Sign In…`,
+        inert`Open the page of ${id} in your browser`,
+        'mcpToolsets.signIn',
+      ],
+      [restarts, inert`Restart`, inert`Restart ${id}`, 'mcpToolsets.restart'],
+      [!restarts && possible.includes('startable'), inert`Start`, inert`Start ${id}`, 'mcpToolsets.start'],
+      [kind === 'disabled', inert`Enable`, inert`Write enabled: true`, 'mcpToolsets.enable'],
+      [hasLog(server), inert`Show Log`, inert`Show the log of ${id}`, 'mcpToolsets.showServerLog'],
+      [possible.includes('stoppable'), inert`Stop`, inert`Stop ${id}`, 'mcpToolsets.stop'],
     ];
+    return all.flatMap(([shown, title, tooltip, command]) =>
+      shown ? [{ span, title, tooltip, command, server: id }] : [],
+    );
   });
 }
 
@@ -59,11 +56,12 @@ function hasLog({ state, previous }: ServerStatus): boolean {
 function stateTitle(server: ServerStatus): Inert {
   const { state, tools, offered, previous } = server;
   const word = stateWord(state);
+  const { icon, still = icon.id } = stateViews[state.kind];
   const listed = tools.length > 0 || state.kind === 'running';
   return inertList(
     [
       // The editor drops an ordinary space after an icon.
-      inert`${new Icon(icon(state, previous !== undefined))}\u00a0${word.charAt(0).toUpperCase()}${word.slice(1)}`,
+      inert`${new Icon(previous && state.kind !== 'failed' ? 'warning' : still)}\u00a0${word.charAt(0).toUpperCase()}${word.slice(1)}`,
       ...(listed ? [inert`${toolCount(tools.length, offered)}`] : []),
       ...(previous ? [inert`previous definition`] : []),
     ],
@@ -76,32 +74,4 @@ function stateTooltip({ state, previous }: ServerStatus): Inert {
   if (state.kind === 'failed') return inertLines(`${state.reason}\n${state.fix}`);
   if (state.kind === 'signInNeeded') return inert`${state.why}`;
   return inert`Show the sidebar`;
-}
-
-/** Returns the name of an icon that does not move. */
-function icon(state: ServerState, previous: boolean): string {
-  if (previous && state.kind !== 'failed') return 'warning';
-  switch (state.kind) {
-    case 'disabled':
-      return 'circle-slash';
-    case 'invalid':
-    case 'failed':
-      return 'error';
-    case 'pending':
-      return 'shield';
-    case 'signInNeeded':
-      return 'key';
-    case 'starting':
-    case 'reconnecting':
-      return 'sync';
-    case 'running':
-    case 'idle':
-      return 'pass';
-    case 'remembered':
-      return 'history';
-    case 'stopped':
-      return 'circle-large-outline';
-    default:
-      return assertNever(state);
-  }
 }

@@ -1,79 +1,65 @@
-/**
- * Registers the help for writing `.minds/mcp.yaml`: completion, hover, lenses, outline and quick fixes (E1, E2). The working code
- * is loaded with the first request, because it brings the YAML parser (P1).
- */
+/** Registers the help for config files (E1, E2). The working code brings the YAML parser, so the first request loads it (P1). */
 import * as vscode from 'vscode';
 import { isDeepStrictEqual } from 'node:util';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
 import { configPath } from '../engine/configFiles.js';
+import type { EngineSlot } from '../engine/engineSlot.js';
 import type { EnteredSecrets } from '../engine/enteredSecrets.js';
 import { serverOf, type Subject } from '../views/rows/subject.js';
-import type { Authoring, AuthoringDeps } from './authoring.js';
+import type { Authoring } from './authoring.js';
 import type { FileChange } from './fileEdits.js';
-import { lensFacts } from './lensFacts.js';
-import { orShowFailure } from '../views/inertEditor.js';
+import { command } from '../views/inertEditor.js';
+import { lensFacts } from '../views/serverStates.js';
 
-interface RegisterDeps extends AuthoringDeps {
-  readonly secrets: EnteredSecrets;
-}
-
-export function registerAuthoring({ slot, env, secrets }: RegisterDeps): Disposable {
+export function registerAuthoring(
+  slot: EngineSlot,
+  secrets: EnteredSecrets,
+  env: () => Readonly<Record<string, string | undefined>>,
+): Disposable {
   const store = new DisposableStore('authoring');
   const files: vscode.DocumentSelector = { scheme: 'file', pattern: `**/${configPath}` };
   let loaded: Promise<Authoring> | undefined;
   const load = (): Promise<Authoring> => {
-    loaded ??= import('./authoring.js').then(({ createAuthoring }) => createAuthoring({ slot, env }));
+    loaded ??= import('./authoring.js').then(({ createAuthoring }) => createAuthoring(slot, env));
     return loaded;
   };
   const stale = store.add(new vscode.EventEmitter<void>());
-  store.add(
+  const providers = [
     vscode.languages.registerCompletionItemProvider(
       files,
       { provideCompletionItems: async (document, at) => (await load()).complete(document, at) },
       ...[' ', ':', "'", '"', '[', '{', ',', '/'],
     ),
-  );
-  store.add(
     vscode.languages.registerHoverProvider(files, {
       provideHover: async (document, at) => (await load()).hover(document, at),
     }),
-  );
-  const renaming = () => import('./renaming.js');
-  store.add(
     vscode.languages.registerRenameProvider(files, {
-      prepareRename: async (document, at) => (await renaming()).prepareRename(document, at),
-      provideRenameEdits: async (document, at, to) => (await renaming()).renameEdits(document, at, to),
+      prepareRename: async (document, at) => (await load()).prepareRename(document, at),
+      provideRenameEdits: async (document, at, to) => (await load()).renameEdits(document, at, to),
     }),
-  );
-  store.add(
     vscode.languages.registerCodeLensProvider(files, {
       onDidChangeCodeLenses: stale.event,
       provideCodeLenses: async (document) => (await load()).lenses(document),
     }),
-  );
-  store.add(
     vscode.languages.registerDocumentSymbolProvider(files, {
       provideDocumentSymbols: async (document) => (await load()).symbols(document),
     }),
-  );
-  store.add(
     vscode.languages.registerCodeActionsProvider(
       files,
       { provideCodeActions: async (document, range, context) => (await load()).fixes(document, range, context) },
       { providedCodeActionKinds: [vscode.CodeActionKind.QuickFix, fixAllKind] },
     ),
-  );
+  ];
+  for (const provider of providers) store.add(provider);
   store.add(
     // A quick fix gives the name of the secret and the edit for its reference. The sidebar gives a row.
-    vscode.commands.registerCommand('mcpToolsets.setSecret', (subject: Subject, change: FileChange | undefined) =>
-      orShowFailure(async () => {
-        const { chooseSecret, enterSecret } = await import('./enterSecret.js');
-        const server = serverOf(subject);
-        const name = typeof subject === 'string' ? subject : await chooseSecret({ slot, secrets }, server);
-        const isEntered = name !== undefined && (await enterSecret({ secrets }, name));
-        if (isEntered && typeof change?.editsOf === 'function') await (await import('./fileEdits.js')).editFile(change);
-      }),
-    ),
+    command('setSecret', async (subject: Subject, change: FileChange | undefined) => {
+      const { chooseSecret, enterSecret } = await import('./enterSecret.js');
+      const server = serverOf(subject);
+      const name = typeof subject === 'string' ? subject : await chooseSecret(slot, secrets, server);
+      const isEntered = name !== undefined && (await enterSecret(secrets, name));
+      if (isEntered && typeof change?.editsOf === 'function') await (await import('./fileEdits.js')).editFile(change);
+    }),
   );
   let shown: unknown;
   store.add(

@@ -20,7 +20,6 @@ export function writeEnabled(server: ServerStatus, enabled: boolean): Promise<vo
   return change(server, (text) => setEnabled(text, server.id, enabled), byHand);
 }
 
-/** Writes ticks, in one edit for each server. Resolves when they count. */
 export async function writeTicks(slot: EngineSlot, rows: readonly TickedRow[]): Promise<void> {
   for (const server of slot.state.snapshot.servers) {
     const { id, listed } = server;

@@ -1,6 +1,7 @@
 /** *Add Server* (C6, E5): asks for the kind, the name and the file of the server. Loaded on demand. */
+import * as vscode from 'vscode';
 import { homedir } from 'node:os';
-import { Icon, inert } from '../../core/base/inert.js';
+import { Icon, inert, type Inert } from '../../core/base/inert.js';
 import { addServers } from '../../core/config/edit/addServers.js';
 import {
   validateCommand,
@@ -15,12 +16,10 @@ import { serverIds } from '../../core/config/edit/serverEdits.js';
 import { withSecretsApart } from '../../core/import/importServers.js';
 import type { TextEdit } from '../../core/yaml/edits.js';
 import type { EnteredSecrets } from '../engine/enteredSecrets.js';
-import { textOf, writeServers } from './configEdits.js';
-import { offerToKeep } from './keepSecrets.js';
+import { targetItems, textOf, writeServers, type TargetItem } from './configEdits.js';
+import { offerToKeep } from '../authoring/enterSecret.js';
 import { fileLabel } from '../views/fileLabels.js';
-import type { InertItem } from '../views/inertEditor.js';
-import { askPick, askText, type Answer } from './steps.js';
-import { targetItems, type TargetItem } from './targets.js';
+import { window, type InertItem } from '../views/inertEditor.js';
 
 const title = inert`Add MCP Server`;
 
@@ -69,11 +68,10 @@ interface Draft {
 export async function addServer(secrets: EnteredSecrets): Promise<void> {
   const targets = targetItems();
   const draft: Partial<Draft> = {};
-  const of = 4;
   const steps: (() => Promise<Answer<unknown>['kind']>)[] = [
     async () =>
       take(
-        await askPick({ title, step: 1, of, placeholder: inert`What kind of server is it?`, items: kinds }),
+        await askPick({ step: 1, placeholder: inert`What kind of server is it?`, items: kinds }),
         ({ serverKind }) => {
           if (draft.kind !== serverKind) draft.text = '';
           draft.kind = serverKind;
@@ -81,11 +79,11 @@ export async function addServer(secrets: EnteredSecrets): Promise<void> {
       ),
     async () => {
       const question = questions[draft.kind ?? 'command'];
-      const answer = await askText({ title, step: 2, of, value: draft.text ?? '', ...question });
+      const answer = await askText({ step: 2, value: draft.text ?? '', ...question });
       return take(answer, (text) => (draft.text = text));
     },
     async () =>
-      take(await askPick({ title, step: 3, of, placeholder: inert`Who is it for?`, items: targets }), (target) => {
+      take(await askPick({ step: 3, placeholder: inert`Who is it for?`, items: targets }), (target) => {
         draft.target = target;
       }),
     async () => {
@@ -94,7 +92,7 @@ export async function addServer(secrets: EnteredSecrets): Promise<void> {
       const prompt = inert`The name of the server, and of its toolset`;
       const value = suggestedId(kind, text, taken);
       const validate = (id: string): string | undefined => validateId(id, taken);
-      return take(await askText({ title, step: 4, of, prompt, value, validate }), (id) => (draft.id = id));
+      return take(await askText({ step: 4, prompt, value, validate }), (id) => (draft.id = id));
     },
   ];
   for (let at = 0; at < steps.length;) {
@@ -121,4 +119,77 @@ async function write({ kind, text, target: { target }, id }: Draft, secrets: Ent
   };
   await writeServers(target, editsOf, id);
   await offerToKeep(secrets, made.secrets);
+}
+
+type Answer<Value> =
+  | { readonly kind: 'answered'; readonly value: Value }
+  | { readonly kind: 'back' }
+  | { readonly kind: 'left' };
+
+interface TextStep {
+  readonly step: number;
+  readonly prompt: Inert;
+  readonly placeholder?: Inert;
+  readonly value: string;
+  readonly validate: (text: string) => string | undefined;
+}
+
+function askText({ step, prompt, placeholder, value, validate }: TextStep): Promise<Answer<string>> {
+  const input = window.createInputBox();
+  input.prompt = prompt;
+  if (placeholder !== undefined) input.placeholder = placeholder;
+  input.value = value;
+  const check = (): void => {
+    const problem = validate(input.value);
+    input.validationMessage = problem === undefined ? undefined : inert`${problem}`;
+  };
+  // An empty field shows no error before the first input.
+  input.onDidChangeValue(check);
+  return ask(input, step, () => {
+    check();
+    return input.validationMessage === undefined ? input.value : undefined;
+  });
+}
+
+interface PickStep<Item extends InertItem> {
+  readonly step: number;
+  readonly placeholder: Inert;
+  readonly items: readonly Item[];
+}
+
+function askPick<Item extends InertItem>({ step, placeholder, items }: PickStep<Item>): Promise<Answer<Item>> {
+  const pick = window.createQuickPick<Item>();
+  pick.placeholder = placeholder;
+  pick.items = items;
+  pick.matchOnDescription = true;
+  return ask(pick, step, () => pick.selectedItems[0]);
+}
+
+type Asking = Omit<vscode.QuickInput, 'title'> & { title: Inert } & Pick<
+    vscode.InputBox,
+    'buttons' | 'onDidAccept' | 'onDidTriggerButton'
+  >;
+
+/** @param accepted returns the answer, or undefined if it is not valid yet */
+function ask<Value>(input: Asking, step: number, accepted: () => Value | undefined): Promise<Answer<Value>> {
+  input.title = title;
+  input.step = step;
+  input.totalSteps = 4;
+  input.ignoreFocusOut = true;
+  if (step > 1) input.buttons = [vscode.QuickInputButtons.Back];
+  return new Promise((resolve) => {
+    const settle = (answer: Answer<Value>): void => {
+      resolve(answer);
+      input.dispose();
+    };
+    input.onDidAccept(() => {
+      const value = accepted();
+      if (value !== undefined) settle({ kind: 'answered', value });
+    });
+    input.onDidTriggerButton((button) => {
+      if (button === vscode.QuickInputButtons.Back) settle({ kind: 'back' });
+    });
+    input.onDidHide(() => settle({ kind: 'left' }));
+    input.show();
+  });
 }

@@ -1,12 +1,9 @@
-/**
- * Writes the text of *Copy Diagnostics* (E4) without private data. It leaves out values of `env` and `headers`, arguments that
- * look like secrets, and comments of config files. Then it redacts each text. It does not redact the whole report, because a
- * mask could cover the end of a fence. Pure.
- */
+/** The text of *Copy Diagnostics* (E4). It is redacted by parts, because a mask could cover the end of a fence. Pure. */
 import { fenced } from '../../core/base/inert.js';
 import { redactedConfig } from '../../core/config/edit/redactedConfig.js';
 import type { ServerStatus, StatusSnapshot } from '../../core/reconcile/status.js';
-import { stateWord, toolCount, transportWord } from '../views/phrases.js';
+import { toolCount, transportWord } from '../views/phrases.js';
+import { stateWord } from '../views/serverStates.js';
 
 export interface BugReportFacts {
   readonly versions: readonly (readonly [name: string, value: string])[];
@@ -16,7 +13,6 @@ export interface BugReportFacts {
   readonly sources: readonly { readonly file: string; readonly text: string | undefined }[];
   readonly snapshot: StatusSnapshot;
   readonly logs: readonly { readonly name: string; readonly lines: readonly string[] }[];
-  /** Removes known secrets and texts that look like secrets. */
   readonly redact: (text: string) => string;
   readonly home: string;
   readonly fileLabel: (file: string) => string;
@@ -25,39 +21,28 @@ export interface BugReportFacts {
 export function bugReport(facts: BugReportFacts): string {
   const { snapshot, redact } = facts;
   const fileLabel = (file: string): string => redact(facts.fileLabel(file));
-  const section = (title: string, lines: readonly string[]): string =>
-    sectionOf(
-      title,
-      lines.map((line) => redact(line)),
-    );
+  const section = (title: string, lines: readonly string[]): string => sectionOf(title, lines.map(redact));
   const block = (text: string, language?: string): string => fenced(redact(text), language).value;
+  const versions = facts.versions.map(([name, value]) => `- ${name}: ${value}`);
+  const settings = facts.settings.map(([name, value]) => `- ${name}: ${JSON.stringify(value)}`);
+  const problems = snapshot.problems.map(
+    ({ code, severity, place, message }) =>
+      `- ${severity} \`${code}\` ${fileLabel(place.file)}:${place.range.start.line + 1}: ${oneLine(message)}`,
+  );
   const sections = [
-    section(
-      'Versions',
-      facts.versions.map(([name, value]) => `- ${name}: ${value}`),
-    ),
-    section(
-      'Settings',
-      facts.settings.map(([name, value]) => `- ${name}: ${JSON.stringify(value)}`),
-    ),
+    section('Versions', versions),
+    section('Settings', settings),
     ...facts.sources.map(({ file, text }) => sectionOf(`\`${fileLabel(file)}\``, [configOf(text, block)])),
     section('Servers', [
       `Phase ${facts.phase}, registry version ${snapshot.version}`,
       ...snapshot.servers.map(serverLine),
     ]),
-    section(
-      'Problems',
-      snapshot.problems.map(
-        ({ code, severity, place, message }) =>
-          `- ${severity} \`${code}\` ${fileLabel(place.file)}:${place.range.start.line + 1}: ${oneLine(message)}`,
-      ),
-    ),
+    section('Problems', problems),
     ...facts.logs
       .filter(({ lines }) => lines.length > 0)
       .map(({ name, lines }) => sectionOf(`Log: ${redact(name)}`, [block(lines.join('\n'))])),
   ];
-  const text = `# MCP Toolsets: diagnostics\n\n${sections.join('\n')}`;
-  return atHome(text, facts.home);
+  return atHome(`# MCP Toolsets: diagnostics\n\n${sections.join('\n')}`, facts.home);
 }
 
 function sectionOf(title: string, lines: readonly string[]): string {

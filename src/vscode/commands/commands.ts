@@ -2,7 +2,7 @@
 import * as vscode from 'vscode';
 import { inert } from '../../core/base/inert.js';
 import { messageOf } from '../../core/base/text.js';
-import { window, orShowFailure } from '../views/inertEditor.js';
+import { command, orShowFailure, window } from '../views/inertEditor.js';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
 import type { Host } from '../../core/host/hostContract.js';
 import type { ServerStatus } from '../../core/reconcile/status.js';
@@ -12,18 +12,11 @@ import type { EngineSlot } from '../engine/engineSlot.js';
 import type { EnteredSecrets } from '../engine/enteredSecrets.js';
 import type { Manifest } from './copyDiagnostics.js';
 import type { Logs } from '../engine/logs.js';
-import { whyNothingRuns } from '../views/phrases.js';
+import { whyNone, whyNothingRuns } from '../views/phrases.js';
 import { pickServer } from '../views/pickServer.js';
-import { actions } from '../views/rows/serverActions.js';
+import { actions } from '../views/serverStates.js';
 import { nodeOf, nodesOf, serverOf, type Subject } from '../views/rows/subject.js';
 import { viewId } from '../views/rows/treeView.js';
-
-interface CommandDeps {
-  readonly slot: EngineSlot;
-  readonly logs: Logs;
-  readonly secrets: EnteredSecrets;
-  readonly manifest: Manifest;
-}
 
 /** `package.json` has the same id. */
 const walkthrough = 'minds.mcp-toolsets#firstMinute';
@@ -34,10 +27,15 @@ type Fits = (server: ServerStatus) => boolean;
 const actionNames = { start: 'Starting', stop: 'Stopping', restart: 'Restarting' } as const;
 const possible = { start: 'startable', stop: 'stoppable', restart: 'restartable' } as const;
 
-export function registerCommands({ slot, logs, secrets, manifest }: CommandDeps): Disposable {
+export function registerCommands(
+  slot: EngineSlot,
+  logs: Logs,
+  secrets: EnteredSecrets,
+  manifest: Manifest,
+): Disposable {
   const store = new DisposableStore('commands');
-  const register = (name: string, run: (subject: Subject, selected?: unknown) => Promise<void>): void => {
-    store.add(vscode.commands.registerCommand(`mcpToolsets.${name}`, run));
+  const register = (name: string, run: (subject: Subject, selected?: unknown) => PromiseLike<void>): void => {
+    store.add(command(name, run));
   };
 
   async function act(action: Action, servers: (fits: Fits) => Promise<readonly ServerStatus[]>): Promise<void> {
@@ -61,11 +59,8 @@ export function registerCommands({ slot, logs, secrets, manifest }: CommandDeps)
   }
 
   function showNone(): void {
-    void window.showInformationMessage(
-      slot.state.snapshot.servers.length > 0
-        ? inert`No MCP server is in a state that allows this command.`
-        : inert`${whyNothingRuns(slot.state.phase, slot.state.snapshot)}`,
-    );
+    const none = 'No MCP server is in a state that allows this command.';
+    void window.showInformationMessage(inert`${whyNone(slot.state, none)}`);
   }
 
   /** Shows the progress in the sidebar, and a failure as a message. */
@@ -105,35 +100,31 @@ export function registerCommands({ slot, logs, secrets, manifest }: CommandDeps)
   register('restartAll', () => act('restart', all));
   register('enable', (subject, selected) => enable(true, subject, selected));
   register('disable', (subject, selected) => enable(false, subject, selected));
-  for (const [command, permission] of [
+  for (const [name, permission] of [
     ['askBeforeCalls', 'ask'],
     ['denyTool', 'deny'],
     ['allowTool', 'allow'],
   ] as const) {
-    register(command, (subject, selected) =>
-      orShowFailure(async () =>
-        (await import('./toolPermission.js')).setPermission(nodesOf(subject, selected), permission),
-      ),
+    register(name, async (subject, selected) =>
+      (await import('./toolPermission.js')).setPermission(nodesOf(subject, selected), permission),
     );
   }
   for (const ticked of [true, false]) {
-    register(ticked ? 'publishTool' : 'keepOutTool', (subject, selected) =>
-      orShowFailure(async () => {
-        const rows = nodesOf(subject, selected).filter((row) => row.ticked !== undefined);
-        const { writeTicks } = await import('../authoring/serverChanges.js');
-        await writeTicks(
-          slot,
-          rows.map((row) => ({ ...row, ticked })),
-        );
-      }),
-    );
+    register(ticked ? 'publishTool' : 'keepOutTool', async (subject, selected) => {
+      const rows = nodesOf(subject, selected).filter((row) => row.ticked !== undefined);
+      const { writeTicks } = await import('../authoring/serverChanges.js');
+      await writeTicks(
+        slot,
+        rows.map((row) => ({ ...row, ticked })),
+      );
+    });
   }
   register('goToPattern', async (subject) => {
     const { server: id, original } = nodeOf(subject) ?? {};
     const server = slot.state.snapshot.servers.find((one) => one.id === id);
     if (!server || original === undefined) return;
     const { goToPattern } = await import('../authoring/serverChanges.js');
-    await orShowFailure(() => goToPattern(server, original));
+    await goToPattern(server, original);
   });
   register('release', async (subject) => {
     const { server, conversation } = nodeOf(subject) ?? {};
@@ -151,9 +142,7 @@ export function registerCommands({ slot, logs, secrets, manifest }: CommandDeps)
     const place = slot.state.snapshot.servers.find(({ id }) => id === server)?.place;
     if (!place) return;
     const { uri, range } = toLocation(place);
-    await orShowFailure(async () => {
-      await vscode.window.showTextDocument(await openDocument(uri), { selection: range });
-    });
+    await vscode.window.showTextDocument(await openDocument(uri), { selection: range });
   });
   register('copyName', async (subject) => {
     const name = typeof subject === 'string' ? subject : (nodeOf(subject)?.name ?? (await chooseTool(slot)));
@@ -163,32 +152,21 @@ export function registerCommands({ slot, logs, secrets, manifest }: CommandDeps)
     const errors = nodesOf(subject, selected).flatMap(({ kind, name }) => (kind === 'problem' && name ? [name] : []));
     await vscode.env.clipboard.writeText(errors.join('\n'));
   });
-  register('copyDiagnostics', async () => {
-    const { copyDiagnostics } = await import('./copyDiagnostics.js');
-    await copyDiagnostics({ slot, logs }, manifest);
-  });
-  register('openWalkthrough', async () => {
-    await vscode.commands.executeCommand('workbench.action.openWalkthrough', walkthrough, false);
-  });
-  register('openSettings', async () => {
-    await vscode.commands.executeCommand('workbench.action.openSettings', '@ext:minds.mcp-toolsets');
-  });
-  register('createConfig', () => orShowFailure(async () => (await import('./openConfig.js')).createConfig()));
-  register('addServer', () => orShowFailure(async () => (await import('./addServer.js')).addServer(secrets)));
-  register('import', (subject) =>
-    orShowFailure(async () =>
-      (await import('./importing.js')).importServersInto(secrets, typeof subject === 'string' ? subject : undefined),
-    ),
+  register('copyDiagnostics', async () => (await import('./copyDiagnostics.js')).copyDiagnostics(slot, logs, manifest));
+  const execute = vscode.commands.executeCommand;
+  register('openWalkthrough', () => execute('workbench.action.openWalkthrough', walkthrough, false));
+  register('openSettings', () => execute('workbench.action.openSettings', '@ext:minds.mcp-toolsets'));
+  register('createConfig', async () => (await import('./openConfig.js')).createConfig());
+  register('openConfig', async () => (await import('./openConfig.js')).openConfig());
+  register('addServer', async () => (await import('./addServer.js')).addServer(secrets));
+  register('import', async (subject) =>
+    (await import('./importing.js')).importServersInto(secrets, typeof subject === 'string' ? subject : undefined),
   );
   // A quick fix names the server.
-  register('removeRivals', (subject) =>
-    orShowFailure(async () => {
-      const server = serverOf(subject);
-      const { removeRivals } = await import('./removing.js');
-      if (server !== undefined) await removeRivals(server, slot.state.snapshot.problems);
-    }),
-  );
-  register('openConfig', () => orShowFailure(async () => (await import('./openConfig.js')).openConfig()));
+  register('removeRivals', async (subject) => {
+    const server = serverOf(subject);
+    if (server !== undefined) await (await import('./importing.js')).removeRivals(server, slot.state.snapshot.problems);
+  });
   return store;
 }
 

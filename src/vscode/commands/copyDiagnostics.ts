@@ -8,24 +8,19 @@ import { bugReport } from './bugReport.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
 import type { Logs } from '../engine/logs.js';
 
-export interface DiagnosticsDeps {
-  readonly slot: EngineSlot;
-  readonly logs: Logs;
-}
-
 export interface Manifest {
   readonly version: string;
   readonly contributes: { readonly configuration: { readonly properties: Readonly<Record<string, unknown>> } };
 }
 
-export async function copyDiagnostics(deps: DiagnosticsDeps, manifest: Manifest): Promise<void> {
-  await vscode.env.clipboard.writeText(report(deps, manifest));
+export async function copyDiagnostics(slot: EngineSlot, logs: Logs, manifest: Manifest): Promise<void> {
+  await vscode.env.clipboard.writeText(report(slot, logs, manifest));
   void window.showInformationMessage(
     inert`The diagnostics are in the clipboard. They leave out secrets and the values of env and headers, but read them before you post them.`,
   );
 }
 
-function report({ slot, logs }: DiagnosticsDeps, manifest: Manifest): string {
+function report(slot: EngineSlot, logs: Logs, manifest: Manifest): string {
   const redactor = new Redactor();
   return bugReport({
     versions: [

@@ -1,28 +1,27 @@
 /**
- * *Import Servers* (C6): asks for a file of another program and for the target, and shows the change. A person must agree to
- * exactly this change. Loaded on demand.
+ * *Import Servers* (C6), and the removal of servers from an `mcp.json` of the editor, which prefers them to toolsets (G3i).
+ * A person must agree to exactly the shown change. Loaded on demand.
  */
 import { stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { basename } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { Icon, inert } from '../../core/base/inert.js';
+import { isBelow } from '../../core/base/paths.js';
+import type { Problem } from '../../core/base/problem.js';
 import { window } from '../views/inertEditor.js';
 import { largestForeignFile, readTextFile } from '../../core/base/textFile.js';
 import { dialects, formatOfPath, isOfEditor, knownFiles } from '../../core/import/dialects.js';
 import { textOfBytes } from '../../core/import/readSource.js';
 import { planImport, type ImportPlan } from '../../core/import/plan.js';
+import { planRemoval } from '../../core/import/removeServers.js';
 import { localFolders } from '../engine/configFiles.js';
 import type { EnteredSecrets } from '../engine/enteredSecrets.js';
-import { textOf, writeServers } from './configEdits.js';
-import { offerToKeep } from './keepSecrets.js';
+import { agreedChange, asAgreed, targetItems, textOf, writeEdits, writeServers, type Target } from './configEdits.js';
+import { offerToKeep } from '../authoring/enterSecret.js';
 import { fileLabel, pathLabel } from '../views/fileLabels.js';
-import { agreedChange, asAgreed } from './previews.js';
-import { removeServers } from './removing.js';
-import { targetItems, type Target } from './targets.js';
 
 type PlannedImport = Extract<ImportPlan, { kind: 'planned' }>;
 
-/** @param given the file, if the command names it */
 export async function importServersInto(secrets: EnteredSecrets, given: string | undefined): Promise<void> {
   const file = given ?? (await chooseFile());
   if (file === undefined) return;
@@ -85,17 +84,10 @@ async function chooseFile(): Promise<string | undefined> {
     appData: process.env['APPDATA'],
     configHome: process.env['XDG_CONFIG_HOME'],
   });
-  const present = await Promise.all(
-    files.map((file) =>
-      stat(file).then(
-        (found) => found.isFile(),
-        () => false,
-      ),
-    ),
-  );
+  const found = await Promise.all(files.map((file) => stat(file).catch(() => undefined)));
   const items = files.flatMap((file, index) => {
     const format = formatOfPath(file);
-    return present[index] && format
+    return found[index]?.isFile() && format
       ? [{ label: inert`${dialects[format].program}`, description: inert`${pathLabel(file)}`, file }]
       : [];
   });
@@ -116,4 +108,32 @@ async function chooseTarget(): Promise<Target | undefined> {
   if (items.length === 1) return items[0]?.target;
   const placeHolder = inert`Who are the servers for?`;
   return (await window.showQuickPick(items, { title: inert`Import MCP Servers`, placeHolder }))?.target;
+}
+
+export async function removeRivals(server: string, problems: readonly Problem[]): Promise<void> {
+  const hidden = problems.find((problem) => problem.code === 'editor-toolset-hidden' && problem.server === server);
+  const files = (hidden?.related ?? []).map(({ place }) => place.file);
+  for (const file of new Set(files)) await removeServers(file, [server]);
+}
+
+async function removeServers(file: string, names: readonly string[]): Promise<void> {
+  const name = fileLabel(file);
+  const agreed = await agreedChange({
+    scheme: 'mcp-toolsets-removal',
+    plan: async () => planRemoval((await textOf(file)) ?? '', names),
+    preview: async (plan) =>
+      plan.edits.length === 0
+        ? undefined
+        : { name: 'mcp.json', before: (await textOf(file)) ?? '', title: `${name}: after the removal` },
+    question: (plan) => {
+      const [first = '', ...more] = plan.names;
+      const what = more.length === 0 ? `“${first}”` : `these ${plan.names.length} servers`;
+      const shared = file.endsWith('.mcp.json') ? ' Claude Code reads this file too and loses them.' : '';
+      return inert`Remove ${what} from ${name}? As long as the file has them, the editor uses them, not the toolsets.${shared}`;
+    },
+    yes: 'Remove',
+  });
+  if (!agreed || agreed.edits.length === 0) return;
+  const folder = localFolders().find(({ uri }) => isBelow(file, uri.fsPath));
+  await writeEdits({ file, root: folder?.uri.fsPath ?? dirname(file), name, editsOf: asAgreed(agreed, name) });
 }

@@ -1,13 +1,6 @@
-/**
- * Asks a person before a server of the workspace starts (S1): one question for all waiting servers, a review beside the approved
- * launch, and the commands to approve and to revoke.
- *
- * Invariant: a person approves exactly what the review showed. A launch with a later change waits, and causes another
- * question. Other extensions can run the commands with the name of a server, so a command shows the launch first.
- */
-import * as vscode from 'vscode';
+/** Asks before a server of the workspace starts (S1). Other extensions can run the commands, so they show the launch first. */
 import { inert } from '../../core/base/inert.js';
-import { window } from '../views/inertEditor.js';
+import { command, window } from '../views/inertEditor.js';
 import { sameServer, type ApprovalLedger, type ApprovedServer } from '../../core/approval/ledger.js';
 import type { LaunchDescription } from '../../core/approval/fingerprint.js';
 import { asText } from '../../core/base/text.js';
@@ -26,15 +19,10 @@ import { fileLabel } from '../views/fileLabels.js';
 import { onDidChangeSetting } from '../engine/settings.js';
 import { ReadOnlyDocuments } from '../views/review/readOnlyDocuments.js';
 import { agreedInReview } from '../views/review/reviewQuestion.js';
-import { whyNothingRuns } from '../views/phrases.js';
+import { whyNone } from '../views/phrases.js';
 import { serverOf, type Subject } from '../views/rows/subject.js';
 
-interface ApprovalDeps {
-  readonly slot: EngineSlot;
-  readonly ledger: ApprovalLedger;
-}
-
-export function askForApprovals({ slot, ledger }: ApprovalDeps): Disposable {
+export function askForApprovals(slot: EngineSlot, ledger: ApprovalLedger): Disposable {
   const store = new DisposableStore('approvals');
   const reviews = store.add(new ReadOnlyDocuments({ scheme: 'mcp-toolsets-approval', gone: 'This review has ended.' }));
   /** The fingerprints of waiting launches after their question. */
@@ -49,23 +37,23 @@ export function askForApprovals({ slot, ledger }: ApprovalDeps): Disposable {
     }),
   );
   store.add(onDidChangeSetting('approval', () => ledger.recheck()));
-  register('approve', async (subject) => {
-    const pending = pendingFor(subject);
-    const [only] = pending;
-    if (!only) showNone();
-    else if (pending.length === 1) await confirm(only);
-    else await review(pending);
-  });
-  register('reviewPending', reviewPending);
-  register('revoke', async (subject) => {
-    const approved = await chooseApproved(serverOf(subject));
-    if (approved) await ledger.revoke(approved);
-  });
+  store.add(
+    command('approve', async (subject: Subject) => {
+      const pending = pendingFor(subject);
+      const [only] = pending;
+      if (!only) showNone();
+      else if (pending.length === 1) await confirm(only);
+      else await review(pending);
+    }),
+  );
+  store.add(command('reviewPending', reviewPending));
+  store.add(
+    command('revoke', async (subject: Subject) => {
+      const approved = await chooseApproved(serverOf(subject));
+      if (approved) await ledger.revoke(approved);
+    }),
+  );
   return store;
-
-  function register(name: string, run: (subject: Subject) => Promise<void>): void {
-    store.add(vscode.commands.registerCommand(`mcpToolsets.${name}`, run));
-  }
 
   function pendingOf({ servers }: StatusSnapshot): PendingLaunch[] {
     return servers.flatMap(({ approval, previous }) => {
@@ -81,15 +69,12 @@ export function askForApprovals({ slot, ledger }: ApprovalDeps): Disposable {
   }
 
   function showNone(): void {
-    const { phase, snapshot } = slot.state;
-    const why = snapshot.servers.length === 0 ? whyNothingRuns(phase, snapshot) : 'No MCP server waits for approval.';
-    void window.showInformationMessage(inert`${why}`);
+    void window.showInformationMessage(inert`${whyNone(slot.state, 'No MCP server waits for approval.')}`);
   }
 
   async function ask(pending: readonly PendingLaunch[]): Promise<void> {
     // A notification has no room for a launch, so only the review can approve.
     const answer = await window.showInformationMessage(question(pending, fileLabel), 'Review…', 'Not Now');
-    // Other launches may wait by the time of the answer.
     if (answer === 'Review…') await reviewPending(undefined);
   }
 
@@ -122,10 +107,7 @@ export function askForApprovals({ slot, ledger }: ApprovalDeps): Disposable {
 
   async function confirm(pending: PendingLaunch): Promise<void> {
     const detail = dialogDetail(pending);
-    if (detail === undefined) {
-      await review([pending]);
-      return;
-    }
+    if (detail === undefined) return await review([pending]);
     const { server, source } = pending.launch;
     const text = inert`Let the MCP server “${server}” of ${fileLabel(source)} start?`;
     const answer = await window.showInformationMessage(text, { modal: true, detail }, 'Approve', 'Review…');

@@ -1,15 +1,14 @@
-/**
- * Asks a person whether an agent may make a call (S4). The question is modal, because an agent would wait for a missed message. A
- * long call opens as a document. An extension cannot close a dialog or a message of the editor. A withdrawn question may
- * stay. Its answers mean nothing.
- */
+/** Asks whether an agent may make a call (S4). A modal question cannot be missed. A withdrawn one may stay, without effect. */
+import * as vscode from 'vscode';
+import type { Disposable } from '../../core/base/disposables.js';
 import { unlessAborted } from '../../core/base/events.js';
 import { inert } from '../../core/base/inert.js';
 import type { CallAnswer, CallQuestion } from '../../core/host/permission.js';
 import type { ConversationTitles } from '../engine/conversationTitles.js';
 import { window } from '../views/inertEditor.js';
-import { argumentsText, fitsQuestion } from './callQuestionText.js';
-import { CallReview } from './callReview.js';
+import { ReadOnlyDocuments } from '../views/review/readOnlyDocuments.js';
+import { answerBeside } from '../views/review/reviewQuestion.js';
+import { argumentsText, callPage, fitsQuestion, type TitledQuestion } from './callQuestionText.js';
 
 const once = 'Allow';
 const inConversation = 'Allow in This Conversation';
@@ -48,4 +47,49 @@ async function inTime(asked: Thenable<string | undefined>, signal: AbortSignal):
   });
   const given = await unlessAborted(answer, signal).catch(() => undefined);
   return given === inConversation ? 'inConversation' : given === once ? 'once' : 'no';
+}
+
+/** A document with all arguments of a call, and the answers in its title. `dispose` withdraws the question and closes it. */
+export class CallReview implements Disposable {
+  private readonly documents = new ReadOnlyDocuments({ scheme: 'mcp-toolsets-question' });
+  private readonly page: vscode.Uri;
+  private isOver = false;
+  private onClosed: () => void = () => undefined;
+  private readonly tabs: Disposable;
+  readonly closed = new Promise<void>((resolve) => (this.onClosed = resolve));
+
+  constructor(question: TitledQuestion) {
+    this.page = this.documents.add('MCP call, to be allowed.txt', callPage(question));
+    this.tabs = vscode.window.tabGroups.onDidChangeTabs(({ closed }) => {
+      if (closed.some(this.shows) && !vscode.window.tabGroups.all.some(({ tabs }) => tabs.some(this.shows)))
+        this.onClosed();
+    });
+  }
+
+  /** Never rejects. If the document cannot be shown, it counts as closed. */
+  async show(): Promise<void> {
+    const shown = vscode.window.showTextDocument(this.page, { preview: false });
+    await Promise.resolve(shown).catch(() => this.onClosed());
+    if (this.isOver) await this.close();
+  }
+
+  async answer(asked: Thenable<CallAnswer>): Promise<CallAnswer> {
+    const answers = { allowShown: 'once', allowAllShown: 'inConversation', refuseShown: 'no' } as const;
+    return (await answerBeside([this.page], asked, answers)) ?? 'no';
+  }
+
+  dispose(): void {
+    this.isOver = true;
+    this.tabs.dispose();
+    // While a document has a tab, the editor asks for its text.
+    void this.close().finally(() => this.documents.dispose());
+  }
+
+  private async close(): Promise<void> {
+    const own = vscode.window.tabGroups.all.flatMap(({ tabs }) => tabs.filter(this.shows));
+    if (own.length > 0) await Promise.resolve(vscode.window.tabGroups.close(own)).catch(() => undefined);
+  }
+
+  private readonly shows = ({ input }: vscode.Tab): boolean =>
+    input instanceof vscode.TabInputText && input.uri.toString() === this.page.toString();
 }

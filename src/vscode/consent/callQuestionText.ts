@@ -27,7 +27,6 @@ export function argumentsText(question: CallText): Inert {
   return inertLines(callText(question));
 }
 
-/** Returns the document of a long call. */
 export function callPage(question: TitledQuestion): string {
   const name = `${quoted(question.tool)} of ${quoted(question.toolset)}`;
   const head = bothEnds(`An agent wants to call ${name}.\nA line with | continues the line before it.`);

@@ -1,17 +1,11 @@
-/**
- * *Accept Changed Tools*: shows the changes since the approval of a server beside the earlier version, and then asks (S3).
- *
- * Invariant: a person accepts exactly the values in the document. Later changes cause another review. Other extensions can run
- * the command with any argument, but the argument can only reduce what the review shows.
- */
-import * as vscode from 'vscode';
+/** *Accept Changed Tools* (S3). Other extensions can run the command, but its argument can only reduce what the review shows. */
 import type { OfferLedger } from '../../core/approval/offerLedger.js';
 import type { OfferName } from '../../core/approval/offerPrints.js';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
 import { inert } from '../../core/base/inert.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
 import { fileLabel } from '../views/fileLabels.js';
-import { window } from '../views/inertEditor.js';
+import { command, window } from '../views/inertEditor.js';
 import {
   changeDescription,
   changeLabel,
@@ -23,18 +17,13 @@ import { ReadOnlyDocuments } from '../views/review/readOnlyDocuments.js';
 import { agreedInReview } from '../views/review/reviewQuestion.js';
 import { nodeOf, serverOf, type Subject } from '../views/rows/subject.js';
 
-interface ChangedOffersDeps {
-  readonly slot: EngineSlot;
-  readonly offers: OfferLedger;
-}
-
-export function showChangedOffers({ slot, offers }: ChangedOffersDeps): Disposable {
+export function showChangedOffers(slot: EngineSlot, offers: OfferLedger): Disposable {
   const store = new DisposableStore('changed offers');
   const reviews = store.add(
     new ReadOnlyDocuments({ scheme: 'mcp-toolsets-changes', gone: 'This review has ended.', most: 20 }),
   );
   store.add(
-    vscode.commands.registerCommand('mcpToolsets.acceptTools', async (subject: Subject) => {
+    command('acceptTools', async (subject: Subject) => {
       const names = changedNames(subject);
       if (names.length === 0) {
         void window.showInformationMessage(inert`Nothing has changed since you let the MCP servers start.`);
@@ -45,7 +34,6 @@ export function showChangedOffers({ slot, offers }: ChangedOffersDeps): Disposab
   );
   return store;
 
-  /** Returns the names of the waiting changes, of the server or the row of the command. */
   function changedNames(subject: Subject): readonly OfferName[] {
     const server = serverOf(subject);
     const one = nodeOf(subject)?.changed;

@@ -1,29 +1,21 @@
-/**
- * Signs a person in to MCP servers and out again (X7). Only these commands open the browser, and the button of a message.
- * The message appears once for each waiting server.
- */
+/** Signs a person in to MCP servers and out again (X7). A browser opens only by these commands and the button of a message. */
 import * as vscode from 'vscode';
 import { inert } from '../../core/base/inert.js';
 import { messageOf } from '../../core/base/text.js';
-import { window } from '../views/inertEditor.js';
+import { command, window } from '../views/inertEditor.js';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
 import type { Redirect, SignInBrowser, SignInParties } from '../../core/connections/http/oauth/contract.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
 import type { Logs } from '../engine/logs.js';
-import { signInActions } from '../views/rows/serverActions.js';
+import { signInActions } from '../views/serverStates.js';
 import { pickServer } from '../views/pickServer.js';
 import { serverOf, type Subject } from '../views/rows/subject.js';
 import { SignInNews } from './signInNews.js';
 
-interface SignInDeps {
-  readonly slot: EngineSlot;
-  readonly logs: Logs;
-}
-
 const extensionId = 'minds.mcp-toolsets';
 const returnPath = '/signed-in';
 
-export function registerSignIn({ slot, logs }: SignInDeps): Disposable {
+export function registerSignIn(slot: EngineSlot, logs: Logs): Disposable {
   const store = new DisposableStore('sign-in');
   const news = new SignInNews();
   /** The present sign-ins. Another attempt ends the earlier one, because the person may have closed its page. */
@@ -34,8 +26,8 @@ export function registerSignIn({ slot, logs }: SignInDeps): Disposable {
     // The browser of a web editor may not reach ports of the extension host, but it reaches the editor's address.
     vscode.env.uiKind === vscode.UIKind.Web && !isFixed ? returns.wait() : listen(port, isFixed);
 
-  store.add(vscode.commands.registerCommand('mcpToolsets.signIn', (subject: Subject) => signIn(subject)));
-  store.add(vscode.commands.registerCommand('mcpToolsets.signOut', (subject: Subject) => signOut(subject)));
+  store.add(command('signIn', signIn));
+  store.add(command('signOut', signOut));
   store.add(
     slot.onDidChange(({ snapshot }) => {
       for (const id of news.of(snapshot.servers)) if (!running.has(id)) void tellOf(id);

@@ -1,7 +1,4 @@
-/**
- * Decides which waiting servers cause a message about the sign-in: each one once while it waits. After a sign-out, a server causes
- * no message until the next sign-in. Does not import `vscode`.
- */
+/** Each waiting server causes one message. After a sign-out, it causes none until the next sign-in. Without `vscode`. */
 import type { ServerStatus } from '../../core/reconcile/status.js';
 
 export class SignInNews {

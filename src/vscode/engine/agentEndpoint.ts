@@ -12,7 +12,6 @@ export type AgentEndpointState = { readonly kind: 'off' } | EndpointState;
 
 interface AgentEndpointDeps extends Omit<StableEndpointDeps, 'port' | 'secret'> {
   readonly tokenFile: string;
-  /** The version of this software. */
   readonly version: string;
 }
 
@@ -53,10 +52,7 @@ export class AgentEndpoint {
 
   private begin(): void {
     const port = this.wanted;
-    if (this.open || port === undefined) {
-      this.changes.fire(this.state);
-      return;
-    }
+    if (this.open || port === undefined) return this.changes.fire(this.state);
     const { tokenFile, clock } = this.deps;
     const endpoint = new StableEndpoint({
       ...this.deps,

@@ -1,15 +1,9 @@
-/**
- * Follows the config files of the window (C5, R1): `.minds/mcp.yaml` and `.mcprc` of each workspace folder on a local disk, in
- * folder order, and then the user's own file. A file that becomes unreadable keeps its last text and is a problem.
- *
- * If the editor's auto save writes a half-typed launch, the launch does not count yet. It counts after a manual save, or when
- * the cursor leaves the entry.
- */
+/** Follows the config files of the window (C5, R1). A half-typed launch that the auto save writes does not count yet. */
 import * as vscode from 'vscode';
 import { homedir } from 'node:os';
 import { basename, dirname } from 'node:path';
 import type { Clock } from '../../core/base/clock.js';
-import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
+import { DisposableStore } from '../../core/base/disposables.js';
 import { Emitter } from '../../core/base/events.js';
 import { samePath } from '../../core/base/paths.js';
 import type { Problem } from '../../core/base/problem.js';
@@ -18,9 +12,8 @@ import { fileUnreadable } from '../../core/config/problems.js';
 import { approvalsFile, isUserFile, mindsPath, sourceFiles, type SourceFile } from '../../core/config/sources.js';
 import { isInsideAny } from '../../core/files/realFiles.js';
 import { SharedFile } from '../../core/files/sharedFile.js';
-import type { WatchedFile } from '../../core/files/watchedFile.js';
+import { watchFile, type WatchedFile, type WatchedFileDeps } from '../../core/files/watchedFile.js';
 import type { ConfigFiles, ConfigFilesState } from './engineSlot.js';
-import { followFile } from './followedFile.js';
 
 export const configPath = mindsPath;
 
@@ -30,16 +23,11 @@ interface OpenFile {
   text: string | undefined;
 }
 
-export function openConfigFiles(clock: Clock): ConfigFiles {
-  return new WindowConfigFiles(clock);
-}
-
 /** Returns the approvals file, which all windows and commands of the user share (S1). */
 export function approvalStore(clock: Clock): SharedFile {
   return new SharedFile(approvalsFile(homedir()), clock);
 }
 
-/** Returns the workspace folders on the disk of the extension host. */
 export function localFolders(): vscode.WorkspaceFolder[] {
   return (vscode.workspace.workspaceFolders ?? []).filter(({ uri }) => uri.scheme === 'file');
 }
@@ -64,32 +52,28 @@ function folderPaths(): string[] {
   return localFolders().map(({ uri }) => uri.fsPath);
 }
 
-/** Remembers the files with a last save by the editor, and reads the place of the cursor. */
-class Typing implements Disposable {
-  private readonly savedByEditor = new Set<string>();
-  private readonly listening = vscode.workspace.onWillSaveTextDocument(({ document, reason }) => {
-    const { fsPath } = document.uri;
-    if (reason === vscode.TextDocumentSaveReason.Manual) this.savedByEditor.delete(fsPath);
-    else this.savedByEditor.add(fsPath);
-  });
-
-  async isHalfTyped(path: string, before: string, now: string): Promise<boolean> {
-    const { document, selection } = vscode.window.activeTextEditor ?? {};
-    if (!document || !selection || !samePath(document.uri.fsPath, path)) return false;
-    if (!this.savedByEditor.has(document.uri.fsPath)) return false;
-    const { changesLaunchAt } = await import('../../core/config/edit/serverEdits.js');
-    return changesLaunchAt(before, now, document.offsetAt(selection.active));
-  }
-
-  dispose(): void {
-    this.listening.dispose();
-  }
+/** Follows the text of one file. The core polls it, and events of the editor make the core look at once. */
+export function followFile(
+  path: string,
+  pattern: vscode.RelativePattern,
+  { store, ...deps }: Pick<WatchedFileDeps, 'clock' | 'isHalfTyped'> & { readonly store: DisposableStore },
+): WatchedFile {
+  const file = store.add(watchFile(path, deps));
+  const watcher = store.add(vscode.workspace.createFileSystemWatcher(pattern));
+  for (const event of [watcher.onDidCreate, watcher.onDidChange, watcher.onDidDelete]) store.add(event(file.nudge));
+  store.add(
+    vscode.workspace.onDidSaveTextDocument(({ uri }) => {
+      if (samePath(uri.fsPath, path)) file.nudge();
+    }),
+  );
+  return file;
 }
 
-class WindowConfigFiles implements ConfigFiles {
+export class WindowConfigFiles implements ConfigFiles {
   private readonly store = new DisposableStore('config files');
   private readonly changes = this.store.add(new Emitter<ConfigFilesState>());
-  private readonly typing = this.store.add(new Typing());
+  /** The files with a last save by the editor. */
+  private readonly savedByEditor = new Set<string>();
   private readonly files = new Map<string, OpenFile>();
   private wanted: readonly SourceFile[] = [];
   state: ConfigFilesState | undefined;
@@ -98,6 +82,12 @@ class WindowConfigFiles implements ConfigFiles {
 
   constructor(private readonly clock: Clock) {
     this.store.add(vscode.workspace.onDidChangeWorkspaceFolders(() => this.follow()));
+    this.store.add(
+      vscode.workspace.onWillSaveTextDocument(({ document: { uri }, reason }) => {
+        if (reason === vscode.TextDocumentSaveReason.Manual) this.savedByEditor.delete(uri.fsPath);
+        else this.savedByEditor.add(uri.fsPath);
+      }),
+    );
     this.follow();
   }
 
@@ -130,7 +120,7 @@ class WindowConfigFiles implements ConfigFiles {
       origin === 'user'
         ? new vscode.RelativePattern(vscode.Uri.file(dirname(path)), basename(path))
         : new vscode.RelativePattern(vscode.Uri.file(folder), origin === 'mcprc' ? basename(path) : mindsPath);
-    const isHalfTyped = (before: string, now: string): Promise<boolean> => this.typing.isHalfTyped(path, before, now);
+    const isHalfTyped = (before: string, now: string): Promise<boolean> => this.isHalfTyped(path, before, now);
     const file = followFile(path, pattern, { clock: this.clock, store, isHalfTyped });
     const opened: OpenFile = { file, store, text: undefined };
     store.add(
@@ -140,6 +130,14 @@ class WindowConfigFiles implements ConfigFiles {
       }),
     );
     return opened;
+  }
+
+  private async isHalfTyped(path: string, before: string, now: string): Promise<boolean> {
+    const { document, selection } = vscode.window.activeTextEditor ?? {};
+    if (!document || !selection || !samePath(document.uri.fsPath, path)) return false;
+    if (!this.savedByEditor.has(document.uri.fsPath)) return false;
+    const { changesLaunchAt } = await import('../../core/config/edit/serverEdits.js');
+    return changesLaunchAt(before, now, document.offsetAt(selection.active));
   }
 
   private tell(): void {

@@ -1,7 +1,5 @@
-/**
- * Names conversations for a person. The editor's API has no titles, but the editor keeps each chat in a file beside our
- * storage. The title or the first words come from this file. An unreadable file is skipped. Does not import `vscode`.
- */
+/** Names conversations. The editor's API has no titles, but its files of chats beside our storage do. Without `vscode`. */
+import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { Emitter } from '../../core/base/events.js';
 import { BoundedMap } from '../../core/base/boundedMap.js';
@@ -26,13 +24,11 @@ export class ConversationTitles {
 
   readonly onDidChange = this.changes.event;
 
-  /** @param storage the folder of this extension for the workspace; undefined if no folder is open */
   constructor(
     private readonly storage: string | undefined,
     private readonly now: () => number,
   ) {}
 
-  /** Returns the known title and begins to read the present one. */
   readonly of = (conversation: string): ConversationTitle | undefined => {
     void this.find(conversation);
     return this.titles.get(conversation);
@@ -65,4 +61,15 @@ export class ConversationTitles {
     this.titles.set(conversation, { text: title, ...(chat !== undefined && { chat }) });
     this.changes.fire();
   }
+}
+
+const prefix = 'try:';
+
+/** Each panel of *Try Tool* is a conversation and has an instance (L1). */
+export function newTrialConversation(): string {
+  return `${prefix}${randomUUID()}`;
+}
+
+export function isTrial(conversation: string): boolean {
+  return conversation.startsWith(prefix);
 }

@@ -1,10 +1,4 @@
-/**
- * Keeps the address at which the editor and its agent-host sessions find the toolsets of a folder (G2): a random port and a
- * token, together in the secret storage. Agent-host sessions outlive the window and keep the address. Does not import `vscode`.
- *
- * Invariants: if another program has the port, both port and token change, because sessions may have sent it the token. If the
- * secret storage does not answer, this window has an address for itself, and everything else works.
- */
+/** Keeps port and token of the editor's gateway in the secret storage (G2c), or for this window if that is silent. */
 import { createHash, randomInt } from 'node:crypto';
 import { delay, type Clock } from '../../core/base/clock.js';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
@@ -34,7 +28,6 @@ interface EditorEndpointDeps extends Omit<StableEndpointDeps, 'port' | 'secret' 
   readonly address: EditorAddress;
 }
 
-/** Below the ports that systems assign. */
 const ports = { lowest: 20_000, end: 30_000 };
 /** After this many taken ports, the system chooses one. */
 const mostAttempts = 8;
@@ -76,7 +69,6 @@ class KeptAddress implements EndpointSecret, OtherPorts {
     private readonly of: Pick<EditorAddress, 'workspace' | 'secrets'>,
     private readonly clock: Clock,
     private readonly log: Log,
-    private readonly isWindow: typeof knowsToken = knowsToken,
   ) {
     const tag = createHash('sha256').update(of.workspace).digest('hex').slice(0, 16);
     this.key = `mcpToolsets.editorAddress.${tag}`;
@@ -120,7 +112,7 @@ class KeptAddress implements EndpointSecret, OtherPorts {
       this.taken = { port, since: this.clock.now() };
       return again();
     }
-    const isWindow = await this.isWindow(port, token, this.clock);
+    const isWindow = await knowsToken(port, token, this.clock);
     // The port may belong to this window before its reload, or to a window that stays open.
     const limit = isWindow ? patience.window : patience.stranger;
     if (this.clock.now() - this.taken.since < limit) return again();

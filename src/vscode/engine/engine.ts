@@ -1,13 +1,9 @@
-/**
- * Joins host, connector and gateway into the working part of the extension. The slot loads it only for a trusted workspace with
- * a config file, because it brings the YAML parser and much else (P1). Does not import `vscode`.
- */
+/** Joins host and gateways into the working part of a window, which brings the YAML parser and much else (P1). */
 import { messageOf } from '../../core/base/text.js';
 import { CallFile, callFileOf } from '../../core/files/callFile.js';
 import { Emitter, type Event } from '../../core/base/events.js';
-import type { Log } from '../../core/base/log.js';
 import type { Recorder } from '../../core/calls/recorder.js';
-import type { StableAddress } from '../../core/gateway/http/gateway.js';
+import type { GatewayDeps, StableAddress } from '../../core/gateway/http/gateway.js';
 import { createConversationTools, type ConversationTools } from '../../core/host/conversationTools.js';
 import { configFileOf } from '../../core/files/configFile.js';
 import { tokenFileOf } from '../../core/files/tokenFile.js';
@@ -18,22 +14,21 @@ import { assemble } from '../../core/host/assemble.js';
 import type { Consent, Host, HostSettings, KeptOffers, Stores, Surroundings } from '../../core/host/hostContract.js';
 import type { OtherOutcome, ToolsetRequest } from '../../core/protocol/request.js';
 import type { ExpectedClient, Fields } from '../../core/protocol/client.js';
-import { nowhere, type ArtifactStore } from '../../core/results/artifacts.js';
-import { Delivery, usualMaxResultBytes } from '../../core/results/delivery.js';
+import { nowhere } from '../../core/results/artifacts.js';
+import { Delivery } from '../../core/results/delivery.js';
 import { DiskArtifacts } from '../../core/results/diskArtifacts.js';
 
 export interface EngineDeps extends Surroundings, HostSettings, Consent, Stores {
   /** Keeps the lists of servers for the next window. By default nothing is kept. */
   readonly kept?: KeptOffers & { settled(): Promise<void> };
-  /** Gives the host the present text of the config files. By default nothing is read at a reload. */
-  readonly readSources?: () => Promise<void>;
+  /** Gives the host the present text of the config files. */
+  readonly readSources: () => Promise<void>;
   /** Predicts the capabilities of the editor, and notes those it declares. */
-  readonly editor?: { expected(): ExpectedClient; note(capabilities: Fields): void };
+  readonly editor: { expected(): ExpectedClient; note(capabilities: Fields): void };
   readonly address: EditorAddress;
-  /** Agents outside the editor. By default they are not served. */
-  readonly others?: AgentsOptions;
-  /** Files for long results. By default results are never written to a disk. */
-  readonly results?: {
+  readonly others: AgentsOptions;
+  /** Files for long results. */
+  readonly results: {
     /** The folder for files, existing or not; undefined without a workspace. */
     readonly folder: string | undefined;
     readonly quota: () => number;
@@ -41,6 +36,7 @@ export interface EngineDeps extends Surroundings, HostSettings, Consent, Stores 
   };
 }
 
+/** Agents outside the editor. */
 export interface AgentsOptions {
   /** The folder whose config file REST requests write; undefined if no folder is open. */
   readonly folder: string | undefined;
@@ -53,89 +49,68 @@ export interface Engine {
   readonly host: Host;
   redact(text: string): string;
   readonly editorEndpoint: EditorEndpoint;
-  /** True once an agent-host session of the editor has begun here. */
   readonly servesAgentHost: boolean;
   readonly onDidServeAgentHost: Event<void>;
   /** The endpoint for agents outside the editor. It is off until it is given a port. */
-  readonly endpoint: AgentEndpoint | undefined;
+  readonly endpoint: AgentEndpoint;
   readonly conversationTools: ConversationTools;
   /** What the calls of this window were, and what went in and out. */
   readonly recorder: Recorder;
-  /** Sends a request to a server through its filters, under published names. */
   request(request: ToolsetRequest): Promise<OtherOutcome>;
-  /** Resolves when nothing runs and nothing listens. */
   dispose(): Promise<void>;
 }
 
 export function createEngine(deps: EngineDeps): Engine {
-  const { clock, log, version } = deps;
-  const { readSources, editor, address, others, results } = deps;
+  const { clock, log, version, readSources, editor, address, results } = deps;
+  const { folder, home, blocked } = deps.others;
   const core = assemble({
     surroundings: deps,
     settings: deps,
     consent: deps,
     stores: deps,
-    ...(readSources && { readSources }),
-    ...(editor && { expectedClient: editor.expected }),
+    readSources,
+    expectedClient: editor.expected,
   });
   const { host, backend, redactor, recorder, log: hostLog } = core;
-  const artifacts = artifactsOf(deps, hostLog);
-  const maxResultBytes = results?.maxResultBytes ?? ((): number => usualMaxResultBytes);
+  const { folder: artifactsFolder, quota, maxResultBytes } = results;
+  const artifacts =
+    artifactsFolder === undefined
+      ? nowhere('no folder is open in this window')
+      : new DiskArtifacts({ folder: artifactsFolder, quota, clock, log: hostLog });
   const delivery = new Delivery({ artifacts, maxResultBytes });
-  const endpoint = others && agentEndpoint(others);
-
-  function agentEndpoint({ folder, home, blocked }: AgentsOptions): AgentEndpoint {
-    const rest = createRestBackend(host, clock, () =>
-      folder === undefined ? undefined : configFileOf(folder, blocked),
-    );
-    return new AgentEndpoint({
-      tokenFile: tokenFileOf(folder ?? home, home),
-      version,
-      clock,
-      log: hostLog,
-      keepSecret: (values) => redactor.register(values),
-      createGateway: async (stable) => {
-        const { createGateway } = await import('../../core/gateway/http/gateway.js');
-        return createGateway({ backend, clock, version, log: hostLog, delivery, stable, rest });
-      },
-    });
-  }
-
-  const record = others?.folder === undefined ? undefined : recordOf(others.folder, others.home);
-
-  function recordOf(folder: string, home: string): CallFile {
-    const file = new CallFile(callFileOf(folder, home), clock, (error) =>
-      hostLog.write('warn', `The record of calls could not be written: ${messageOf(error)}`),
-    );
-    recorder.onDidRecord((fact) => file.note(JSON.stringify(fact)));
-    return file;
-  }
+  const shared = { clock, log: hostLog, keepSecret: (values: readonly string[]) => redactor.register(values) };
+  const gatewayWith = async (own: Pick<GatewayDeps, 'stable' | 'rest' | 'editorName' | 'onClient'>) => {
+    const { createGateway } = await import('../../core/gateway/http/gateway.js');
+    return createGateway({ backend, clock, version, log: hostLog, delivery, ...own });
+  };
+  const rest = createRestBackend(host, clock, () => (folder === undefined ? undefined : configFileOf(folder, blocked)));
+  const endpoint = new AgentEndpoint({
+    ...shared,
+    tokenFile: tokenFileOf(folder ?? home, home),
+    version,
+    createGateway: (stable) => gatewayWith({ stable, rest }),
+  });
+  const notRecorded = (error: unknown): void =>
+    hostLog.write('warn', `The record of calls could not be written: ${messageOf(error)}`);
+  const record = folder === undefined ? undefined : new CallFile(callFileOf(folder, home), clock, notRecorded);
+  recorder.onDidRecord((fact) => record?.note(JSON.stringify(fact)));
 
   let servesAgentHost = false;
   const agentHostBegan = new Emitter<void>();
   const editorEndpoint = new EditorEndpoint({
+    ...shared,
     address,
-    clock,
-    log: hostLog,
-    keepSecret: (values) => redactor.register(values),
-    createGateway: async (stable: StableAddress) => {
-      const { createGateway } = await import('../../core/gateway/http/gateway.js');
-      return createGateway({
-        backend,
-        clock,
-        version,
-        log: hostLog,
-        delivery,
+    createGateway: (stable: StableAddress) =>
+      gatewayWith({
         stable: { ...stable, audience: 'editor' },
         ...(address.editor !== undefined && { editorName: address.editor }),
         onClient: (kind, capabilities) => {
-          if (kind === 'editor') editor?.note(capabilities);
+          if (kind === 'editor') editor.note(capabilities);
           if (kind !== 'agentHost' || servesAgentHost) return;
           servesAgentHost = true;
           agentHostBegan.fire();
         },
-      });
-    },
+      }),
   });
   editorEndpoint.onDidChange((state) => {
     if (state.kind === 'listening') log.write('info', `The gateway listens on 127.0.0.1:${state.port}`);
@@ -154,13 +129,8 @@ export function createEngine(deps: EngineDeps): Engine {
     recorder,
     request: (request) => backend.request(request),
     dispose: async () => {
-      await Promise.all([editorEndpoint.dispose(), core.dispose(), endpoint?.dispose()]);
+      await Promise.all([editorEndpoint.dispose(), core.dispose(), endpoint.dispose()]);
       await Promise.all([artifacts.settled(), deps.kept?.settled(), record?.flush()]);
     },
   };
-}
-
-function artifactsOf({ results, clock }: EngineDeps, log: Log): ArtifactStore {
-  if (results?.folder === undefined) return nowhere('no folder is open in this window');
-  return new DiskArtifacts({ folder: results.folder, quota: results.quota, clock, log });
 }

@@ -1,11 +1,4 @@
-/**
- * Holds the engine of a window. The engine exists once the workspace is trusted and has a config file, until the window ends.
- * The slot also keeps what every view reads: the phase, and the core's snapshot with the problems that only the shell can see.
- * Does not import `vscode`.
- *
- * Invariants: in an untrusted workspace, nothing is read, loaded or started (S1). The engine is loaded at most once. After
- * `dispose`, nothing starts, and everything that has started ends.
- */
+/** Holds the engine of a window, and what every view reads. Nothing starts in an untrusted workspace (S1). Without `vscode`. */
 import type { Disposable } from '../../core/base/disposables.js';
 import { delay, type Clock } from '../../core/base/clock.js';
 import { Emitter, nextEvent, type Event } from '../../core/base/events.js';
@@ -18,7 +11,6 @@ import type { Engine } from './engine.js';
 
 export interface ConfigFilesState {
   readonly folders: number;
-  /** The sources by precedence (C5). */
   readonly sources: readonly SourceText[];
   /** One problem for each file that exists and cannot be read. */
   readonly problems: readonly Problem[];
@@ -28,7 +20,6 @@ export interface ConfigFiles extends Disposable {
   /** Undefined until each file has been read once. */
   readonly state: ConfigFilesState | undefined;
   readonly onDidChange: Event<ConfigFilesState>;
-  /** Resolves when `state` is up to date with the files. */
   readNow(): Promise<void>;
 }
 
@@ -46,14 +37,10 @@ interface EngineSlotDeps {
   isTrusted(): boolean;
   openConfigFiles(): ConfigFiles;
   loadEngine(): Promise<Engine>;
-  /** Called if the engine cannot be loaded, which is a defect of the product. */
   onFailure(error: unknown): void;
 }
 
-/**
- * Resolves when `holds` returns true. Each change of the window asks it again. Resolves at the latest after `limit`
- * milliseconds or when the signal aborts. Never rejects.
- */
+/** Asks `holds` with each change, for `limit` milliseconds at most. Never rejects. */
 export async function untilHolds(
   { slot, clock }: { readonly slot: Pick<EngineSlot, 'onDidChange'>; readonly clock: Clock },
   holds: () => boolean,
@@ -71,11 +58,7 @@ export async function untilHolds(
 /** How long a question waits for servers that start, in milliseconds. Later tools take part from the next request. */
 const patience = 10_000;
 
-/**
- * Resolves when the config files are read and no server without tools is starting, so that the first answer of a chat has
- * tools. Never rejects.
- * @param onWait called once, with the ids of the starting servers, if there is something to wait for
- */
+/** Resolves when the first answer of a chat can have tools. Calls `onWait` once if it waits. Never rejects. */
 export async function untilReady(
   slot: EngineSlot,
   clock: Clock,
@@ -103,7 +86,7 @@ export class EngineSlot {
   private readonly changes = new Emitter<WindowState>();
   private readonly arrivals = new Emitter<Engine>();
   private readonly observers: ProblemsOfShell[] = [];
-  private current: WindowState;
+  state: WindowState;
   private files: ConfigFiles | undefined;
   private loading: Promise<Engine | undefined> | undefined;
   /** The engine has read the config files, or there will be no engine. */
@@ -116,18 +99,13 @@ export class EngineSlot {
   engine: Engine | undefined;
 
   constructor(private readonly deps: EngineSlotDeps) {
-    this.current = { phase: this.phase(), snapshot: nothing };
-  }
-
-  get state(): WindowState {
-    return this.current;
+    this.state = { phase: this.phase(), snapshot: nothing };
   }
 
   get sources(): readonly SourceText[] {
     return this.files?.state?.sources ?? [];
   }
 
-  /** Resolves when the engine has the present text of the config files. */
   async readFiles(): Promise<void> {
     await this.files?.readNow();
   }
@@ -146,7 +124,7 @@ export class EngineSlot {
     this.observers.push(problems);
   }
 
-  /** Computes the state again. Several calls within one turn of the event loop cause one event. */
+  /** Several calls within one turn of the event loop cause one event. */
   refresh(): void {
     if (this.announced || this.ended) return;
     this.announced = true;
@@ -154,8 +132,8 @@ export class EngineSlot {
       this.announced = false;
       if (this.ended) return;
       const phase = this.phase();
-      this.current = { phase, snapshot: this.snapshot(phase) };
-      this.changes.fire(this.current);
+      this.state = { phase, snapshot: this.snapshot(phase) };
+      this.changes.fire(this.state);
     });
   }
 

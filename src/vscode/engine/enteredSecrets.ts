@@ -1,9 +1,4 @@
-/**
- * Keeps the secrets that the person has entered (C2) in the secret storage of the editor, for all windows. Config files are
- * read synchronously, so the secrets are in memory too.
- *
- * Invariants: a value is written nowhere else. While the storage is unreadable or does not answer, there are no secrets.
- */
+/** Keeps the secrets that the person has entered (C2) in the editor, and in memory because config files are read synchronously. */
 import type { Clock } from '../../core/base/clock.js';
 import type { Disposable } from '../../core/base/disposables.js';
 import { Emitter, type Event } from '../../core/base/events.js';
@@ -19,10 +14,8 @@ export class EnteredSecrets implements Disposable {
   private values: ReadonlyMap<string, string> = new Map();
   private readonly steps = new OneByOne();
 
-  /** Fires when a value has changed, in this window or in another one. */
   readonly onDidChange: Event<void> = this.changes.event;
 
-  /** @param onFailure called with the error if the storage cannot be read */
   constructor(
     private readonly storage: SecretStore,
     private readonly clock: Clock,
@@ -38,7 +31,7 @@ export class EnteredSecrets implements Disposable {
     return this.values.get(name);
   }
 
-  /** Reads the storage. Never rejects, and resolves even if the storage is late. A late answer still counts. */
+  /** Never rejects, and resolves even if the storage is late. A late answer still counts. */
   async load(): Promise<void> {
     const read = this.steps.add(storageKey, async () => this.take(this.read(await this.storage.get(storageKey))));
     await timelyAnswer(this.clock, read).catch(this.onFailure);

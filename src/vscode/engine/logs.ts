@@ -1,9 +1,5 @@
-/**
- * Implements the core's logs as output channels (E4): one for the host and one for each server. A channel is created with its
- * first line. The core has removed all secrets.
- */
+/** The core's logs as output channels (E4). A channel is created with its first line. */
 import * as vscode from 'vscode';
-import { assertNever } from '../../core/base/assertNever.js';
 import type { Disposable } from '../../core/base/disposables.js';
 import type { Log, LogLevel } from '../../core/base/log.js';
 
@@ -16,12 +12,11 @@ export class Logs implements Disposable {
   /** Closed channels. While their servers end, their lines go to the log of the extension. */
   private readonly closed = new Set<string>();
   /** The last lines of each log, because an extension cannot read a channel. */
-  private readonly last = new Map<string, RecentLines>();
+  private readonly last = new Map<string, string[]>();
   private ended = false;
 
   readonly host: Log = { write: (level, message) => this.write(hostChannel, level, message) };
 
-  /** @param tracing true if the logs show the messages to and from servers */
   constructor(private readonly tracing: () => boolean) {}
 
   ofServer(server: string): Log {
@@ -39,9 +34,8 @@ export class Logs implements Disposable {
     this.channel(server === undefined ? hostChannel : channelName(server))?.show();
   }
 
-  /** Returns the last lines of each log, the log of the extension first. */
   recent(): { readonly name: string; readonly lines: readonly string[] }[] {
-    return [...this.last].map(([name, { lines }]) => ({ name, lines })).sort((a, b) => (a.name < b.name ? -1 : 1));
+    return [...this.last].map(([name, lines]) => ({ name, lines })).sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
   /** Closes the channels of all other servers. */
@@ -63,30 +57,21 @@ export class Logs implements Disposable {
   }
 
   private write(name: string, level: LogLevel, message: string): void {
-    // Channels hide `trace` by default, but the person asked for these lines in our setting.
-    if (level === 'trace') {
-      if (!this.tracing()) return;
-      this.remember(name, level, message);
-      this.channel(name)?.info(`[trace] ${message}`);
-      return;
-    }
-    this.remember(name, level, message);
-    const channel = this.channel(name);
-    if (channel) writeTo(channel, level, message);
-  }
-
-  private remember(name: string, level: LogLevel, message: string): void {
-    if (this.ended) return;
-    const lines = this.last.get(name) ?? new RecentLines();
+    const channel = level === 'trace' && !this.tracing() ? undefined : this.channel(name);
+    if (!channel) return;
+    const lines = this.last.get(name) ?? [];
     this.last.set(name, lines);
-    lines.add(`${new Date().toISOString()} [${level}] ${message}`);
+    const line = `${new Date().toISOString()} [${level}] ${message}`;
+    lines.push(line.length > longestLine ? `${line.slice(0, longestLine)}…` : line);
+    if (lines.length > mostLines) lines.shift();
+    // Channels hide `trace` by default, but the person asked for these lines in our setting.
+    if (level === 'trace') channel.info(`[trace] ${message}`);
+    else channel[level](message);
   }
 
   private channel(name: string): vscode.LogOutputChannel | undefined {
     if (this.ended) return undefined;
-    const existing = this.channels.get(name);
-    if (existing) return existing;
-    const channel = vscode.window.createOutputChannel(name, { log: true });
+    const channel = this.channels.get(name) ?? vscode.window.createOutputChannel(name, { log: true });
     this.channels.set(name, channel);
     return channel;
   }
@@ -94,32 +79,4 @@ export class Logs implements Disposable {
 
 function channelName(server: string): string {
   return `${hostChannel}: ${server}`;
-}
-
-function writeTo(channel: vscode.LogOutputChannel, level: Exclude<LogLevel, 'trace'>, message: string): void {
-  switch (level) {
-    case 'debug':
-      return channel.debug(message);
-    case 'info':
-      return channel.info(message);
-    case 'warn':
-      return channel.warn(message);
-    case 'error':
-      return channel.error(message);
-    default:
-      return assertNever(level);
-  }
-}
-
-class RecentLines {
-  private readonly kept: string[] = [];
-
-  get lines(): readonly string[] {
-    return this.kept;
-  }
-
-  add(line: string): void {
-    this.kept.push(line.length > longestLine ? `${line.slice(0, longestLine)}…` : line);
-    if (this.kept.length > mostLines) this.kept.shift();
-  }
 }

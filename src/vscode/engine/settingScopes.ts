@@ -1,7 +1,4 @@
-/**
- * Decides which value of a setting counts if several scopes have one: tool permissions (S4), the port for other agents (G6)
- * and the lists of MCP servers (S1). Pure.
- */
+/** Decides which value of a setting counts if several scopes have one. Pure. */
 import { isDeepStrictEqual } from 'node:util';
 
 /** The values of a setting by `inspect`. The editor's types leave out the first two. */

@@ -1,16 +1,9 @@
 /** Reads the settings `mcpToolsets.*`. Each use reads them again, so a change counts at once. */
 import * as vscode from 'vscode';
-import {
-  effectiveLists,
-  endpointPortOf,
-  permissionsByScope,
-  type EndpointPort,
-  type SettingValues,
-} from './settingScopes.js';
+import { effectiveLists, endpointPortOf, permissionsByScope, type EndpointPort } from './settingScopes.js';
 import type { Disposable } from '../../core/base/disposables.js';
 
 const section = 'mcpToolsets';
-const usualMaxResultBytes = 2 ** 20;
 
 type Setting =
   | 'adminTools'
@@ -23,26 +16,53 @@ type Setting =
   | 'toolPermissions';
 
 export function onDidChangeSetting(setting: Setting, run: () => void): Disposable {
+  return onDidChangeAny([`${section}.${setting}`], run);
+}
+
+export function onDidChangeServerLists(run: () => void): Disposable {
+  return onDidChangeAny(['chat.mcp.allowedServers', 'chat.mcp.deniedServers', 'chat.mcp.allowManagedServersOnly'], run);
+}
+
+function onDidChangeAny(settings: readonly string[], run: () => void): Disposable {
   return vscode.workspace.onDidChangeConfiguration((change) => {
-    if (change.affectsConfiguration(`${section}.${setting}`)) run();
+    if (settings.some((setting) => change.affectsConfiguration(setting))) run();
   });
 }
 
-export function trace(): boolean {
-  return vscode.workspace.getConfiguration(section).get('trace', false);
+function settings(folder?: vscode.Uri): vscode.WorkspaceConfiguration {
+  return vscode.workspace.getConfiguration(section, folder);
 }
 
-export function maxInstances(): number {
-  const value = vscode.workspace.getConfiguration(section).get<number>('maxInstances', 32);
-  return Number.isInteger(value) && value > 0 ? value : 32;
+/** Returns the usual number for a value that is not a whole number or too small. */
+function wholeNumber(setting: string, usual: number, least: number): number {
+  const value = settings().get<number>(setting, usual);
+  return Number.isInteger(value) && value >= least ? value : usual;
 }
 
-/** Returns when servers start by default (P8). */
-export function usualStart(): 'window' | 'call' {
-  return vscode.workspace.getConfiguration(section).get('start') === 'call' ? 'call' : 'window';
+export const trace = (): boolean => settings().get('trace', false);
+export const maxInstances = (): number => wholeNumber('maxInstances', 32, 1);
+export const maxResultBytes = (): number => wholeNumber('maxResultBytes', 2 ** 20, 1024);
+export const maxSteps = (): number => wholeNumber('minds.maxSteps', 25, 1);
+export const usualStart = (): 'window' | 'call' => (settings().get('start') === 'call' ? 'call' : 'window');
+export const recordsCalls = (): boolean => settings().get('calls') !== 'off';
+export const offersAdmin = (): boolean => settings().get('adminTools', true);
+export const holdsChangedTools = (): boolean => settings().get('changedTools') === 'hold';
+/** The setting has the scope of the application, so no workspace can answer for the person (S1). */
+export const asksForApproval = (): boolean => settings().get('approval') !== 'trustedWorkspace';
+
+/** Returns bytes (V3). */
+export function artifactsQuota(): number {
+  const value = settings().get<number>('artifactsQuota', 200);
+  return (Number.isFinite(value) && value >= 0 ? value : 200) * 2 ** 20;
 }
 
-/** Returns the lists by which an organisation allows and denies MCP servers in the editor (S1). */
+const severities = ['hint', 'information', 'warning', 'off'] as const;
+
+export function filteredTools(): (typeof severities)[number] {
+  const value = settings().get<string>('problems.filteredTools');
+  return severities.find((severity) => severity === value) ?? 'hint';
+}
+
 export function serverLists(): { readonly allowed: unknown; readonly denied: unknown } {
   const chat = vscode.workspace.getConfiguration('chat.mcp');
   return effectiveLists({
@@ -52,82 +72,19 @@ export function serverLists(): { readonly allowed: unknown; readonly denied: unk
   });
 }
 
-export function onDidChangeServerLists(run: () => void): Disposable {
-  const settings = ['chat.mcp.allowedServers', 'chat.mcp.deniedServers', 'chat.mcp.allowManagedServersOnly'];
-  return vscode.workspace.onDidChangeConfiguration((change) => {
-    if (settings.some((setting) => change.affectsConfiguration(setting))) run();
-  });
-}
-
-/** Returns how many bytes all files of results may take together (V3). */
-export function artifactsQuota(): number {
-  const value = vscode.workspace.getConfiguration(section).get<number>('artifactsQuota', 200);
-  return (Number.isFinite(value) && value >= 0 ? value : 200) * 2 ** 20;
-}
-
-/** Returns how many bytes of text one result may have. Longer text goes to a file (V3). */
-export function maxResultBytes(): number {
-  const value = vscode.workspace.getConfiguration(section).get<number>('maxResultBytes', usualMaxResultBytes);
-  return Number.isInteger(value) && value >= 1024 ? value : usualMaxResultBytes;
-}
-
-/** Returns how many requests `@minds` may send to the model for one question (D1). */
-export function maxSteps(): number {
-  const value = vscode.workspace.getConfiguration(section).get<number>('minds.maxSteps', 25);
-  return Number.isInteger(value) && value > 0 ? value : 25;
-}
-
-/**
- * True if servers of the workspace need an approval (S1). The setting has the scope of the application, so neither a
- * workspace nor its dev container can answer for the person.
- */
-export function asksForApproval(): boolean {
-  return vscode.workspace.getConfiguration(section).get<string>('approval') !== 'trustedWorkspace';
-}
-
-const severities = ['hint', 'information', 'warning', 'off'] as const;
-
-/** Returns the severity of problems about tools that a list keeps out (N2). */
-export function filteredTools(): (typeof severities)[number] {
-  const value = vscode.workspace.getConfiguration(section).get<string>('problems.filteredTools');
-  return severities.find((severity) => severity === value) ?? 'hint';
-}
-
-/**
- * Returns what agents may do with tools (S4), one value for each scope, because the strictest counts. The editor's merged
- * value would let a workspace loosen the person's setting.
- */
+/** One value for each scope (S4), because the editor's merged value would let a workspace loosen the person's setting. */
 export function toolPermissions(): readonly unknown[] {
-  const valuesFor = (folder?: vscode.Uri): SettingValues | undefined =>
-    vscode.workspace.getConfiguration(section, folder).inspect('toolPermissions');
+  const folders = vscode.workspace.workspaceFolders ?? [];
   return permissionsByScope(
-    valuesFor(),
-    (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => valuesFor(uri)),
+    settings().inspect('toolPermissions'),
+    folders.map(({ uri }) => settings(uri).inspect('toolPermissions')),
   );
 }
 
-/** Writes the person's own value of `toolPermissions`. */
 export async function setToolPermissions(value: unknown): Promise<void> {
-  const { Global } = vscode.ConfigurationTarget;
-  await vscode.workspace.getConfiguration(section).update('toolPermissions', value, Global);
+  await settings().update('toolPermissions', value, vscode.ConfigurationTarget.Global);
 }
 
-/** True if the facts of calls are recorded. */
-export function recordsCalls(): boolean {
-  return vscode.workspace.getConfiguration(section).get<string>('calls') !== 'off';
-}
-
-/** True if agents see the tools of `mcp_admin` (L5). */
-export function offersAdmin(): boolean {
-  return vscode.workspace.getConfiguration(section).get('adminTools', true);
-}
-
-/** True if agents do not get tools that changed after the approval of their server (S3). */
-export function holdsChangedTools(): boolean {
-  return vscode.workspace.getConfiguration(section).get<string>('changedTools') === 'hold';
-}
-
-/** Returns the port on which agents outside the editor find the toolsets (G6). @param chosen see `endpointPortOf` */
 export function endpointPort(chosen: unknown): EndpointPort {
-  return endpointPortOf(vscode.workspace.getConfiguration(section).inspect('endpoint.port'), chosen);
+  return endpointPortOf(settings().inspect('endpoint.port'), chosen);
 }

@@ -1,10 +1,8 @@
 /**
- * Finds the storage folder of a workspace. Does not import `vscode`.
- *
- * A remote editor or an editor in a browser locks the storage of a workspace for one window. It gives another window
- * `<workspace>-1`, up to `-9` (VS Code, `api/node/extHostStoragePaths.ts`). This also happens after a reload, while the former
- * extension host still ends. That window would not see what earlier windows kept, and would lose its own files with its next
- * reload. So every window uses the first folder. This is safe because each of our files is written whole.
+ * Finds the storage folder of a workspace. Does not import `vscode`. A remote editor or an editor in a browser locks it for one
+ * window, and gives another window, or this one after a reload, `<workspace>-1` up to `-9` (VS Code,
+ * `api/node/extHostStoragePaths.ts`). That window would not see what earlier windows kept. So every window uses the first
+ * folder, which is safe because each of our files is written whole.
  */
 import path from 'node:path';
 

@@ -1,35 +1,24 @@
-/**
- * Keeps the custom agents of members up to date with the team and the configured toolsets (D2). A command writes the files, which
- * then follow. Text of a person stays, and unreadable files stay unchanged.
- */
+/** Keeps the custom agents of members up to date with team and toolsets (D2), after a command has written them. */
 import * as vscode from 'vscode';
 import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import type { Clock } from '../../core/base/clock.js';
 import { inert } from '../../core/base/inert.js';
 import { shortList, asText, messageOf } from '../../core/base/text.js';
-import { window } from '../views/inertEditor.js';
+import { command, window } from '../views/inertEditor.js';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
-import type { Log } from '../../core/base/log.js';
 import { SingleFlight } from '../../core/base/singleFlight.js';
-import { grantedOf } from '../../core/team/grants.js';
+import { grantedOf, teamPath } from '../../core/team/grants.js';
+import type { AgentOfMember } from '../../core/team/agentFiles.js';
 import type { Member, Team } from '../../core/team/team.js';
 import { refuseOutside } from '../../core/files/realFiles.js';
 import { readContent, diskToEdit } from '../../core/files/watchedFile.js';
 import { configuredToolsets } from '../../core/host/conversationTools.js';
-import type { EngineSlot } from '../engine/engineSlot.js';
 import { openDocument } from '../views/review/documents.js';
 import { whyNothingRuns } from '../views/phrases.js';
 import { makeFolders, type FolderMaker } from './newFolders.js';
-import { teamPath } from '../../core/team/grants.js';
-import type { TeamFiles } from './teamFiles.js';
+import type { MindsDeps } from './participant.js';
 
-interface AgentFilesDeps {
-  readonly slot: EngineSlot;
-  readonly team: TeamFiles;
-  readonly clock: Clock;
-  readonly log: Log;
-}
+type AgentFilesDeps = Pick<MindsDeps, 'slot' | 'team' | 'clock' | 'log'>;
 
 export function registerAgentFiles({ slot, team, clock, log }: AgentFilesDeps): Disposable {
   const store = new DisposableStore('agent files');
@@ -48,39 +37,45 @@ export function registerAgentFiles({ slot, team, clock, log }: AgentFilesDeps): 
     }
   };
 
-  const folders: FolderMaker = { clock, exists: existsSync, make, listen };
+  const folders: FolderMaker = {
+    clock,
+    exists: existsSync,
+    make: async (made) => vscode.workspace.fs.createDirectory(vscode.Uri.file(made)),
+    listen,
+  };
 
   async function followTeam({ file, members }: Team, create: boolean): Promise<void> {
     const agents = await import('../../core/team/agentFiles.js');
     const root = join(file, '../..');
     const folder = join(root, agents.agentFolder);
-    const described = members.map((member) => agentOf(member));
-    for (const agent of described) {
+    /** Returns false for a file that is not ours. */
+    const update = async (uri: vscode.Uri, before: string, agent: AgentOfMember): Promise<boolean> => {
+      const after = agents.withGrants(before, agent);
+      if (after !== undefined && after !== before) await write(root, uri, after, create);
+      return after !== undefined;
+    };
+    for (const agent of members.map(agentOf)) {
       const uri = vscode.Uri.file(join(folder, agents.agentFileName(agent.id)));
       const before = await readContent(diskToEdit, uri.fsPath);
-      if (!create && before.kind !== 'text') continue;
       if (before.kind === 'absent') {
-        await write(root, uri, agents.newAgentFile(agent), create);
+        if (create) await write(root, uri, agents.newAgentFile(agent), create);
         continue;
       }
-      const after = before.kind === 'text' ? agents.withGrants(before.text, agent) : undefined;
-      if (before.kind === 'text' && after !== undefined) {
-        if (after !== before.text) await write(root, uri, after, create);
-      } else if (create) {
-        const why = before.kind === 'text' ? 'was not written by this command' : `cannot be read (${before.reason})`;
-        const name = vscode.workspace.asRelativePath(uri);
-        void window.showWarningMessage(inert`${name} ${why}, so it stays unchanged.`);
-      }
+      const isOurs = before.kind === 'text' && (await update(uri, before.text, agent));
+      if (isOurs || !create) continue;
+      const why = before.kind === 'text' ? 'was not written by this command' : `cannot be read (${before.reason})`;
+      const name = vscode.workspace.asRelativePath(uri);
+      void window.showWarningMessage(inert`${name} ${why}, so it stays unchanged.`);
     }
     // A member who left the team keeps the file, but loses the grants in it.
-    for (const [name, kind] of await list(vscode.Uri.file(folder))) {
+    const entries = await vscode.workspace.fs.readDirectory(vscode.Uri.file(folder)).then(undefined, () => []);
+    for (const [name, kind] of entries) {
       if (kind !== vscode.FileType.File || !name.endsWith('.agent.md')) continue;
       const uri = vscode.Uri.file(join(folder, name));
       const before = await readContent(diskToEdit, uri.fsPath);
       const id = before.kind === 'text' ? agents.memberOf(before.text) : undefined;
       if (before.kind !== 'text' || id === undefined || members.some((member) => member.id === id)) continue;
-      const after = agents.withGrants(before.text, { id, name: id, purpose: undefined, toolsets: [] });
-      if (after !== undefined && after !== before.text) await write(root, uri, after, create);
+      await update(uri, before.text, { id, name: id, purpose: undefined, toolsets: [] });
     }
   }
 
@@ -99,12 +94,7 @@ export function registerAgentFiles({ slot, team, clock, log }: AgentFilesDeps): 
     }
   }
 
-  function agentOf({ id, name, purpose, grants }: Member): {
-    id: string;
-    name: string;
-    purpose: string | undefined;
-    toolsets: string[];
-  } {
+  function agentOf({ id, name, purpose, grants }: Member): AgentOfMember {
     const { snapshot, catalogue } = slot.engine?.host ?? { snapshot: slot.state.snapshot, catalogue: { toolsets: [] } };
     const configured = configuredToolsets(snapshot, catalogue.toolsets);
     const granted = grantedOf(
@@ -126,7 +116,7 @@ export function registerAgentFiles({ slot, team, clock, log }: AgentFilesDeps): 
     }),
   );
   store.add(
-    vscode.commands.registerCommand('mcpToolsets.writeAgents', async () => {
+    command('writeAgents', async () => {
       const { members, teams } = team.view;
       if (!slot.engine) {
         void window.showInformationMessage(inert`${whyNothingRuns(slot.state.phase)}`);
@@ -161,14 +151,6 @@ export function registerAgentFiles({ slot, team, clock, log }: AgentFilesDeps): 
     }),
   );
   return store;
-}
-
-async function list(folder: vscode.Uri): Promise<readonly [string, vscode.FileType][]> {
-  return await vscode.workspace.fs.readDirectory(folder).then(undefined, () => []);
-}
-
-async function make(folder: string): Promise<void> {
-  await vscode.workspace.fs.createDirectory(vscode.Uri.file(folder));
 }
 
 function listen(folder: string, told: () => void): Disposable {

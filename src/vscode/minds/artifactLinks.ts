@@ -1,9 +1,4 @@
-/**
- * Makes links to result files of calls (V2) with short names. The chat shows the end of a link's path, and names of artifacts are
- * long. `mcp-toolsets-file:/<server>/<tool>/<file>/<name>` is the read-only `<file>`.
- *
- * Invariants: links read nothing outside the folder of artifacts. They need no memory, so they open after a reload too.
- */
+/** Makes links to result files (V2). The chat shows the end of a path, so it is a short name. They open after a reload too. */
 import * as vscode from 'vscode';
 import { readFile, stat } from 'node:fs/promises';
 import { basename, dirname, extname, join, relative, sep } from 'node:path';
@@ -11,7 +6,7 @@ import { toDisposable, type Disposable } from '../../core/base/disposables.js';
 import { Icon, inert } from '../../core/base/inert.js';
 import { artifactsRoot, timeOfArtifact } from '../../core/results/diskArtifacts.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
-import { window } from '../views/inertEditor.js';
+import { command, window } from '../views/inertEditor.js';
 import { timeOf } from '../views/phrases.js';
 import { nodeOf, type Subject } from '../views/rows/subject.js';
 import { artifactPath, linkName } from './artifactNames.js';
@@ -22,7 +17,6 @@ export class ArtifactLinks implements Disposable {
   private readonly root: string | undefined;
   private readonly registration: vscode.Disposable;
 
-  /** @param storage the storage folder of the workspace; undefined if no folder is open */
   constructor(storage: string | undefined) {
     this.root = storage === undefined ? undefined : artifactsRoot(storage);
     this.registration = vscode.workspace.registerFileSystemProvider(scheme, this.provider(), { isReadonly: true });
@@ -71,9 +65,9 @@ export class ArtifactLinks implements Disposable {
   }
 }
 
-/** *Show Files of This Chat* of an instance: lists the result files of its conversation (V2), whichever agent made the calls. */
+/** *Show Files of This Chat*: the result files of a conversation (V2). */
 export function registerShownFiles(slot: EngineSlot, artifacts: ArtifactLinks): Disposable {
-  return vscode.commands.registerCommand('mcpToolsets.showConversationFiles', async (subject: Subject) => {
+  return command('showConversationFiles', async (subject: Subject) => {
     const conversation = nodeOf(subject)?.conversation;
     const files = conversation === undefined ? [] : ((await slot.engine?.conversationTools.files(conversation)) ?? []);
     if (files.length === 0) {

@@ -3,7 +3,6 @@ import { clipped } from '../../core/base/text.js';
 
 const longestName = 60;
 
-/** @param extension with its dot */
 export function linkName(name: string, extension: string): string {
   const plain = name
     // Half a surrogate pair cannot be in an address.

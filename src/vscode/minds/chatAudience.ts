@@ -2,19 +2,21 @@
 import type * as vscode from 'vscode';
 import { code, inert, formatted } from '../../core/base/inert.js';
 import type { Audience } from '../../core/minds/conversation.js';
-import type { ToolCall, ToolResult } from '../../core/minds/model.js';
+import { AnswerLinks } from '../../core/minds/answerLinks.js';
+import type { ResultFile, ToolCall, ToolResult } from '../../core/minds/model.js';
 import { mostRetries } from '../../core/minds/modelFailures.js';
 import { markdownString, type InertStream } from '../views/inertEditor.js';
 import { shortLine } from '../views/phrases.js';
 import type { ArtifactLinks } from './artifactLinks.js';
-import { showImage, showPieces, type KnownFiles } from './savedFiles.js';
+import { pathOf, showImage, showPieces } from './savedFiles.js';
 
 interface ChatAudienceDeps {
   readonly stream: InertStream;
   /** Returns the page of a recorded call, if it is kept. */
   readonly pageOf: (record: string) => vscode.Uri | undefined;
   readonly artifacts: ArtifactLinks;
-  readonly files: KnownFiles;
+  /** The files of earlier turns, to which an answer may link. */
+  readonly files: readonly ResultFile[];
   readonly redact: (text: string) => string;
 }
 
@@ -24,7 +26,8 @@ interface ChatAudience extends Audience {
 }
 
 export function chatAudience({ stream, pageOf, artifacts, files, redact }: ChatAudienceDeps): ChatAudience {
-  const links = files.links();
+  const known = new Map(files.map((file) => [file.path, file]));
+  const links = new AnswerLinks((target) => known.get(target) ?? known.get(pathOf(target)));
   const showFilesOf = ({ tool, files: left }: ToolResult): void => {
     for (const { path, isImage } of left ?? []) {
       if (isImage) showImage(stream, path, `Image of ${tool}`);
@@ -67,7 +70,7 @@ export function chatAudience({ stream, pageOf, artifacts, files, redact }: ChatA
       stream.progress(formatted`${line}`);
     },
     finished: (call, result) => {
-      files.add(result.files ?? []);
+      for (const file of result.files ?? []) known.set(file.path, file);
       showCall(stream, call, result, result.record === undefined ? undefined : pageOf(result.record), redact);
       showFilesOf(result);
       if (result.app !== undefined) apps.set(call.tool, result.app);

@@ -3,16 +3,16 @@ import type * as vscode from 'vscode';
 import { code, inert, formatted, markdownList, unmarked, type Markdown } from '../../core/base/inert.js';
 import { needsAttention, type Problem } from '../../core/base/problem.js';
 import type { ModelSetup } from '../../core/minds/conversation.js';
-import { readRecord } from '../../core/minds/history.js';
+import { readRecord, type TurnRecord } from '../../core/minds/history.js';
 import type { Member } from '../../core/team/team.js';
 import { heldBy } from '../../core/host/conversationTools.js';
 import type { ServerStatus } from '../../core/reconcile/status.js';
 import type { EngineSlot, WindowState } from '../engine/engineSlot.js';
 import type { InertStream } from '../views/inertEditor.js';
-import { stateWord, timeOf, toolCount, whyNothingRuns } from '../views/phrases.js';
+import { timeOf, toolCount, whyNothingRuns } from '../views/phrases.js';
+import { stateWord } from '../views/serverStates.js';
 import type { Engine } from '../engine/engine.js';
 import type { TeamView } from './teamFiles.js';
-import { recordIn } from './turnRecord.js';
 
 const longestLine = 160;
 
@@ -83,10 +83,7 @@ export async function release(
   const host = engine?.host;
   const held = host ? heldBy(conversation, host.snapshot) : [];
   const wanted = server === '' ? held : [server.replace(/^['"`]|['"`]$/g, '')];
-  if (!host || wanted.length === 0) {
-    stream.markdown(formatted`This conversation has no instance.`);
-    return;
-  }
+  if (!host || wanted.length === 0) return stream.markdown(formatted`This conversation has no instance.`);
   for (const id of wanted) {
     if (!host.snapshot.servers.some((known) => known.id === id)) {
       stream.markdown(formatted`There is no server ${code(id)}.\n\n`);
@@ -108,10 +105,8 @@ export function showMembers(
   now: string | undefined,
 ): void {
   if (asked !== '') stream.markdown(formatted`There is no member ${code(asked)}.\n\n`);
-  if (members.length === 0) {
-    stream.markdown(formatted`The team has no members. List them in \`.minds/team.yaml\`.`);
-    return;
-  }
+  if (members.length === 0)
+    return stream.markdown(formatted`The team has no members. List them in \`.minds/team.yaml\`.`);
   stream.markdown(
     now !== undefined
       ? formatted`${code(now)} answers in this conversation.\n\n`
@@ -128,9 +123,18 @@ export function showMembers(
   stream.markdown(formatted`\n\`/as\` with an id chooses a member. \`/as nobody\` returns to all toolsets.`);
 }
 
+const key = 'mcpToolsets';
+
+export function metadataOf(record: TurnRecord): { readonly [key]: TurnRecord } {
+  return { [key]: record };
+}
+
+export function recordIn({ metadata }: vscode.ChatResult): unknown {
+  return (metadata as Record<string, unknown> | undefined)?.[key];
+}
+
 const mostFollowups = 3;
 
-/** Offers the next step: continue, release an instance, look at errors, or see the team. */
 export function followupsOf(result: vscode.ChatResult, slot: EngineSlot, team: TeamView): vscode.ChatFollowup[] {
   const record = readRecord(recordIn(result));
   if (!record) return [];

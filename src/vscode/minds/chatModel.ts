@@ -1,7 +1,4 @@
-/**
- * Adapts the chat's model to a conversation. System messages, which the stable API cannot express, become text. This module
- * decides nothing.
- */
+/** Adapts the chat's model to a conversation. The stable API has no system messages, so they become text. */
 import * as vscode from 'vscode';
 import { assertNever } from '../../core/base/assertNever.js';
 import type {
@@ -96,7 +93,6 @@ function asChatPart(part: ContentPart, seesImages: boolean): unknown {
   return new vscode.LanguageModelTextPart(`[An image (${part.mimeType}) that this model cannot see.]`);
 }
 
-/** Returns the editor's token for a signal. Dispose of it after the request. */
 function cancelledBy(signal: AbortSignal): { token: vscode.CancellationToken; dispose(): void } {
   const source = new vscode.CancellationTokenSource();
   const cancel = (): void => source.cancel();

@@ -12,7 +12,6 @@ const title = inert`Why Is a Tool Missing`;
 interface Item {
   readonly label: Inert;
   readonly description: Inert;
-  /** Undefined for a server that lists nothing now. */
   readonly name?: string;
   readonly server: string;
 }

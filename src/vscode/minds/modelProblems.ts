@@ -1,7 +1,4 @@
-/**
- * Reports refusals of model providers (D3, D4): one problem for each stopped conversation, until it continues or its tool is gone,
- * and one for each tool of the last request that the provider is known to refuse. Does not import `vscode`.
- */
+/** Reports refusals of model providers (D3, D4): one problem for each stopped conversation and each doubtful tool. */
 import type { Place, Problem } from '../../core/base/problem.js';
 import type { TurnEnd } from '../../core/minds/conversation.js';
 import type { ConversationTool } from '../../core/minds/model.js';
@@ -13,7 +10,6 @@ export interface Refusal {
   readonly vendor: string;
   readonly model: string;
   readonly end: Extract<TurnEnd, { kind: 'stopped' }>;
-  /** The toolset of the tool, if the tool is known. */
   readonly toolset: string | undefined;
   /** The text of the error, free of secrets. */
   readonly text: string;
@@ -52,45 +48,45 @@ export class ModelProblems {
   problems(toolsets: readonly Toolset[], placeOf: PlaceOf): Problem[] {
     const isThere = (toolset: string, tool: string): boolean =>
       toolsets.some(({ id, tools }) => id === toolset && tools.some(({ published }) => published === tool));
-    const refusals = [...this.refusals.values()].flatMap((refusal): Problem[] => {
-      const { toolset, end } = refusal;
-      if (toolset !== undefined && end.tool !== undefined && !isThere(toolset, end.tool)) return [];
-      const place = placeOf(toolset) ?? placeOf(undefined);
-      return place ? [rejected(refusal, place)] : [];
+    const all = [...[...this.refusals.values()].map(rejected), ...(this.forecast ? doubts(this.forecast) : [])];
+    return all.flatMap(({ aboutTool, ...problem }) => {
+      const { server } = problem;
+      const place = placeOf(server) ?? placeOf(undefined);
+      const isOver = server !== undefined && aboutTool !== undefined && !isThere(server, aboutTool);
+      return place && !isOver ? [{ ...problem, place }] : [];
     });
-    const forecasts = (this.forecast?.problems ?? []).flatMap(({ tool, message }): Problem[] => {
-      const toolset = this.forecast?.tools.find(({ name }) => name === tool)?.toolset;
-      if (tool !== undefined && (toolset === undefined || !isThere(toolset, tool))) return [];
-      const place = placeOf(toolset) ?? placeOf(undefined);
-      return place ? [mayRefuse(toolset, message, place)] : [];
-    });
-    return [...refusals, ...forecasts];
   }
 }
 
-function rejected({ conversation, vendor, model, end, toolset, text }: Refusal, place: Place): Problem {
-  const about = end.tool === undefined ? '' : ` because of the tool "${end.tool}"`;
+/** A problem with the tool that it is about. */
+type ModelProblem = Omit<Problem, 'place'> & { readonly aboutTool: string | undefined };
+
+function rejected({ conversation, vendor, model, end: { tool, why }, toolset, text }: Refusal): ModelProblem {
+  const about = tool === undefined ? '' : ` because of the tool "${tool}"`;
   const what =
-    end.tool === undefined
+    tool === undefined
       ? 'Keep tools out with `tools.blacklist`, grant the member fewer toolsets, or choose another model'
-      : `Keep the tool out with \`tools.blacklist\`, get its server fixed, or choose another model`;
+      : 'Keep the tool out with `tools.blacklist`, get its server fixed, or choose another model';
   return {
     code: 'model-rejected',
     severity: 'error',
-    message: `The provider "${vendor}" of ${model} ${end.why.kind === 'rejected' ? 'refused' : 'failed at'} a request of conversation "${conversation}"${about}: ${text}`,
+    message: `The provider "${vendor}" of ${model} ${why.kind === 'rejected' ? 'refused' : 'failed at'} a request of conversation "${conversation}"${about}: ${text}`,
     fix: `${what}. Then write “@minds /continue” in that conversation.`,
-    place,
+    aboutTool: tool,
     ...(toolset !== undefined && { server: toolset }),
   };
 }
 
-function mayRefuse(toolset: string | undefined, message: string, place: Place): Problem {
-  return {
-    code: 'model-may-refuse',
-    severity: 'information',
-    message: `${message} The request was sent anyway.`,
-    fix: 'If the provider refuses it, keep the tool out with `tools.blacklist`, or choose another model.',
-    place,
-    ...(toolset !== undefined && { server: toolset }),
-  };
+function doubts({ problems, tools }: Forecast): ModelProblem[] {
+  return problems.map(({ tool, message }) => {
+    const server = tools.find(({ name }) => name === tool)?.toolset;
+    return {
+      code: 'model-may-refuse',
+      severity: 'information',
+      message: `${message} The request was sent anyway.`,
+      fix: 'If the provider refuses it, keep the tool out with `tools.blacklist`, or choose another model.',
+      aboutTool: tool,
+      ...(server !== undefined && { server }),
+    };
+  });
 }

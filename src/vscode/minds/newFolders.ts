@@ -1,7 +1,6 @@
 /**
  * Makes folders one by one, and waits until the editor reports each. On Linux, the editor's watcher (`@parcel/watcher`) never
- * watches a folder that was made inside a new folder before the watcher saw the outer one. Changes in it would stay unnoticed
- * until a reload of the window.
+ * watches a folder that was made inside a new folder before the watcher saw the outer one.
  */
 import { dirname } from 'node:path';
 import type { Clock } from '../../core/base/clock.js';

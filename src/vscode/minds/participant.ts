@@ -1,7 +1,4 @@
-/**
- * Answers a question to `@minds` with the chat's model (D1): connects the chat to the turn in `core/minds`. Loaded with the first
- * question (P1).
- */
+/** Connects the chat of `@minds` to the turn in `core/minds` (D1). The first question loads it (P1). */
 import * as vscode from 'vscode';
 import { randomUUID } from 'node:crypto';
 import { code, inertLines, formatted, type Markdown } from '../../core/base/inert.js';
@@ -13,22 +10,22 @@ import { instructionsOf } from '../../core/minds/instructions.js';
 import type { ConversationMessage } from '../../core/minds/model.js';
 import { projectToolsForProvider } from '../../core/minds/projection.js';
 import type { Member } from '../../core/team/team.js';
+import type { Toolset } from '../../core/tools/catalogue.js';
 import type { Speaker } from '../../core/host/conversationTools.js';
 import type { ConversationTitles } from '../engine/conversationTitles.js';
 import { untilReady, type EngineSlot } from '../engine/engineSlot.js';
 import type { CallPages } from '../views/calls/callPages.js';
 import { inertStream, type InertStream } from '../views/inertEditor.js';
+import { openDocument } from '../views/review/documents.js';
 import type { ArtifactLinks } from './artifactLinks.js';
-import { questionOf } from './attachments.js';
 import { chatAudience } from './chatAudience.js';
-import { release, showMembers, showServers, showTools } from './chatCommands.js';
+import { metadataOf, recordIn, release, showMembers, showServers, showTools } from './chatCommands.js';
 import { chatModel, type ChatModel } from './chatModel.js';
 import type { ModelProblems } from './modelProblems.js';
 import type { ChatQuestions } from './questions.js';
-import { KnownFiles, showFiles } from './savedFiles.js';
+import { showFiles } from './savedFiles.js';
 import type { TeamFiles } from './teamFiles.js';
 import { tellEnd } from './turnEnds.js';
-import { metadataOf, recordIn } from './turnRecord.js';
 
 export interface MindsDeps {
   readonly slot: EngineSlot;
@@ -53,13 +50,11 @@ export async function answer(
   stream: vscode.ChatResponseStream,
   token: vscode.CancellationToken,
 ): Promise<vscode.ChatResult> {
-  const past = conversationOf(context);
-  const exchange = new ChatExchange(deps, request, past, inertStream(stream), token);
-  try {
-    return await exchange.answer();
-  } finally {
-    exchange.dispose();
-  }
+  const controller = new AbortController();
+  if (token.isCancellationRequested) controller.abort();
+  const cancellation = token.onCancellationRequested(() => controller.abort());
+  const exchange = new ChatExchange(deps, request, conversationOf(context), inertStream(stream), controller.signal);
+  return await exchange.answer().finally(() => cancellation.dispose());
 }
 
 /**
@@ -92,48 +87,40 @@ class ChatExchange {
   /** The member who answers; undefined without one, and then every toolset counts. */
   private speaker: Speaker | undefined;
   private chose = false;
-  private readonly controller = new AbortController();
-  private readonly cancellation: vscode.Disposable;
 
   constructor(
     private readonly deps: MindsDeps,
     private readonly request: vscode.ChatRequest,
     private readonly past: Past,
     private readonly stream: InertStream,
-    token: vscode.CancellationToken,
+    private readonly signal: AbortSignal,
   ) {
     this.conversation = past.conversation ?? `minds-${randomUUID()}`;
-    if (token.isCancellationRequested) this.controller.abort();
-    this.cancellation = token.onCancellationRequested(() => this.controller.abort());
-  }
-
-  dispose(): void {
-    this.cancellation.dispose();
   }
 
   async answer(): Promise<vscode.ChatResult> {
     const { slot, team, artifacts } = this.deps;
-    await team.whenRead(this.controller.signal);
+    await team.whenRead(this.signal);
     this.speaker = this.speakerOf(this.past.member);
     const { command, prompt } = this.request;
     switch (command) {
       case 'mcp':
         showServers(this.stream, slot.state, this.conversation);
-        return this.unchanged();
+        break;
       case 'tools':
         showTools(this.stream, this.setup(), slot.state, this.who());
-        return this.unchanged();
+        break;
       case 'reload':
         this.stream.progress(formatted`Reading the config files again …`);
         await slot.engine?.host.reload();
         showServers(this.stream, slot.state, this.conversation);
-        return this.unchanged();
+        break;
       case 'release':
         await release(this.stream, slot.engine, this.conversation, prompt.trim());
-        return this.unchanged();
+        break;
       case 'files':
         showFiles(this.stream, artifacts, (await slot.engine?.conversationTools.files(this.conversation)) ?? []);
-        return this.unchanged();
+        break;
       case 'as':
         return await this.as(prompt.trim());
       case 'continue':
@@ -141,12 +128,15 @@ class ChatExchange {
       default:
         return await this.asked(prompt);
     }
+    return this.unchanged();
   }
 
   private async as(words: string): Promise<vscode.ChatResult> {
     const [, id = '', rest = ''] = /^@?(\S*)\s*([^]*)$/.exec(words) ?? [];
     const { members } = this.deps.team.view;
-    const found = members.find((member) => member.id === id) ?? members.find((member) => sameName(member, id));
+    const found =
+      members.find((member) => member.id === id) ??
+      members.find(({ name }) => id !== '' && name.toLowerCase() === id.toLowerCase());
     if (!found && id !== nobody) {
       showMembers(this.stream, members, id, this.speaker?.id);
       return this.unchanged();
@@ -164,7 +154,6 @@ class ChatExchange {
     return this.unchanged();
   }
 
-  /** Continues the stopped conversation. If no turn is open, it sends "Go on." to the model. */
   private async goOn(prompt: string): Promise<vscode.ChatResult> {
     const open = this.past.messages.at(-1);
     const words = prompt.trim();
@@ -191,7 +180,7 @@ class ChatExchange {
     if (!model.callsTools)
       this.stream.markdown(formatted`*${model.name} cannot call tools; it answers without them.*\n\n`);
     const redact = (text: string): string => slot.engine?.redact(text) ?? text;
-    const files = new KnownFiles(filesIn(this.past.messages));
+    const files = filesIn(this.past.messages);
     const pageOf = (record: string): vscode.Uri | undefined => {
       const recorded = slot.engine?.recorder.contents.get(record);
       return recorded && pages.add(recorded.fact, recorded.content, redact);
@@ -213,7 +202,7 @@ class ChatExchange {
       clock,
       random: Math.random,
       maxSteps: maxSteps(),
-      signal: this.controller.signal,
+      signal: this.signal,
     });
     audience.end();
     const toolsets = slot.engine?.host.catalogue.toolsets ?? [];
@@ -232,7 +221,6 @@ class ChatExchange {
     return { ...setup, tools };
   }
 
-  /** Returns the tools of the speaker by the present grants of the team file (D2). */
   private setup(): ModelSetup {
     const { speaker } = this;
     const tools = this.deps.slot.engine?.conversationTools;
@@ -261,7 +249,7 @@ class ChatExchange {
   }
 
   private async ready(): Promise<void> {
-    await untilReady(this.deps.slot, this.deps.clock, this.controller.signal, (starting) =>
+    await untilReady(this.deps.slot, this.deps.clock, this.signal, (starting) =>
       this.stream.progress(formatted`Waiting for ${starting.join(', ') || 'the config files'} …`),
     );
   }
@@ -285,6 +273,49 @@ function speakerFrom({ id, name, purpose, grants }: Member): Speaker {
   return { id, name, purpose, grants: grants.map(({ grant }) => grant) };
 }
 
-function sameName({ name }: Member, asked: string): boolean {
-  return asked !== '' && name.toLowerCase() === asked.toLowerCase();
+const longestAttachment = 60_000;
+
+/** The editor adds these to every question. They are about the tools of its own agent. */
+const ofTheEditor = /^vscode\.customizations\b/;
+
+/** @param words the prompt without a command */
+async function questionOf(
+  words: string,
+  { references, toolReferences }: vscode.ChatRequest,
+  toolsets: readonly Toolset[],
+): Promise<string> {
+  const attached = await Promise.all(references.filter(({ id }) => !ofTheEditor.test(id)).map(textOf));
+  const tools = toolsets.flatMap((toolset) => toolset.tools);
+  const named = toolReferences.flatMap(({ name }) => {
+    const tool = tools.find(({ editorId, published }) => editorId === name || published === name);
+    return tool ? [tool.published] : [];
+  });
+  const hint = named.length > 0 ? [`Use these tools: ${named.join(', ')}.`] : [];
+  return [words, ...hint, ...attached.filter((text) => text !== '')].join('\n\n');
+}
+
+async function textOf({ value, modelDescription }: vscode.ChatPromptReference): Promise<string> {
+  const about = modelDescription === undefined ? '' : ` (${modelDescription})`;
+  if (typeof value === 'string') return `Attached${about}:\n${short(value)}`;
+  const location =
+    value instanceof vscode.Location
+      ? value
+      : value instanceof vscode.Uri
+        ? { uri: value, range: undefined }
+        : undefined;
+  if (!location) return about === '' ? '' : `Attached${about}, in a form that cannot be read here.`;
+  const { uri, range } = location;
+  const lines = range ? `, lines ${range.start.line + 1} to ${range.end.line + 1}` : '';
+  const name = `${vscode.workspace.asRelativePath(uri)}${lines}`;
+  try {
+    const document = await openDocument(uri);
+    return `Attached${about}: ${name}\n\`\`\`\n${short(document.getText(range))}\n\`\`\``;
+  } catch {
+    return `Attached${about}: ${name}, which cannot be read as text.`;
+  }
+}
+
+function short(text: string): string {
+  if (text.length <= longestAttachment) return text;
+  return `${text.slice(0, longestAttachment)}\n… (${text.length} characters in all)`;
 }

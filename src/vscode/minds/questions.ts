@@ -1,15 +1,8 @@
-/**
- * Asks a person in the chat before a call that needs a question (S4). The stable API has no such question, so the answer shows
- * buttons, and the call waits for a click.
- *
- * Invariants: no call without an answer. The end of the turn counts as a no. The host's permission keeps answers for a
- * conversation, so a changed setting counts for the chat too.
- */
-import * as vscode from 'vscode';
+/** Asks in the chat before a call (S4). The stable API has no such question, so it shows buttons. The end of a turn is a no. */
 import { bothEnds, code, fenced, inert, formatted, type Inert } from '../../core/base/inert.js';
 import { fitsQuestion } from '../consent/callQuestionText.js';
-import { CallReview } from '../consent/callReview.js';
-import { window, type InertStream } from '../views/inertEditor.js';
+import { CallReview } from '../consent/callQuestion.js';
+import { command, window, type InertStream } from '../views/inertEditor.js';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
 import { OneByOne } from '../../core/base/oneByOne.js';
 import type { Permit } from '../../core/minds/conversation.js';
@@ -17,7 +10,6 @@ import type { ConversationTool, ToolCall } from '../../core/minds/model.js';
 import type { Host } from '../../core/host/hostContract.js';
 import type { CallAnswer } from '../../core/host/permission.js';
 
-const command = 'mcpToolsets.minds.answer';
 type Answer = CallAnswer | 'show';
 /** The visible columns of code in a chat of the smallest width. */
 const chatWidth = 32;
@@ -31,7 +23,7 @@ export class ChatQuestions implements Disposable {
 
   constructor() {
     this.store.add(
-      vscode.commands.registerCommand(command, (id: unknown, answer: unknown) => {
+      command('minds.answer', (id: unknown, answer: unknown) => {
         const resolve = typeof id === 'string' ? this.open.get(id) : undefined;
         if (resolve && isAnswer(answer)) resolve(answer);
         else void window.showInformationMessage(inert`This question was already answered, or its turn has ended.`);
@@ -39,7 +31,6 @@ export class ChatQuestions implements Disposable {
     );
   }
 
-  /** Resolves at once if the call needs no question. */
   async ask(...question: Parameters<ChatQuestions['askNow']>): Promise<Permit> {
     const [permission, , conversation, tool] = question;
     if (!permission.isAskedInChat(conversation, tool)) return { kind: 'allowed' };
@@ -62,7 +53,10 @@ export class ChatQuestions implements Disposable {
     if (sent === undefined) return { kind: 'allowed' };
     const id = String(++this.last);
     const input = bothEnds(JSON.stringify(sent, undefined, 2), chatWidth);
-    const review = fitsQuestion(input) ? undefined : reviewOf(tool, sent);
+    const { toolset, name, annotations } = tool;
+    const review = fitsQuestion(input)
+      ? undefined
+      : new CallReview({ toolset, tool: name, title: annotations?.title, arguments: sent });
     show(stream, id, tool, review ? undefined : input);
     const clicked = new Promise<CallAnswer>((resolve) => {
       const over = (): void => resolve('no');
@@ -84,17 +78,13 @@ export class ChatQuestions implements Disposable {
   }
 }
 
-function reviewOf({ toolset, name, annotations }: ConversationTool, input: ToolCall['input']): CallReview {
-  return new CallReview({ toolset, tool: name, title: annotations?.title, arguments: input });
-}
-
 /** @param input undefined if a document shows it */
 function show(stream: InertStream, id: string, tool: ConversationTool, input: string | undefined): void {
   const destroys = tool.annotations?.destructiveHint === true ? ' Its server says that it may destroy data.' : '';
   const given = input === undefined ? formatted`The open document shows all of the input.` : fenced(input, 'json');
   stream.markdown(formatted`\n\nCall ${code(tool.name)} of ${code(tool.toolset)}?${destroys}\n\n${given}\n\n`);
   const button = (title: Inert, answer: Answer): void => {
-    stream.button({ command, title, arguments: [id, answer] });
+    stream.button({ command: 'mcpToolsets.minds.answer', title, arguments: [id, answer] });
   };
   if (input === undefined) button(inert`Show Input`, 'show');
   button(inert`Allow`, 'once');

@@ -1,23 +1,17 @@
-/**
- * Registers `@minds`: its commands, pages of calls, questions and follow-ups, the team and its completion, and the problems of team
- * and models. The code that answers is loaded with the first question (P1).
- */
+/** Registers all of `@minds` and its team. The first question loads the code that answers (P1). */
 import * as vscode from 'vscode';
-import type { Clock } from '../../core/base/clock.js';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
 import { inert } from '../../core/base/inert.js';
-import type { Log } from '../../core/base/log.js';
 import type { Place } from '../../core/base/problem.js';
 import { startOfFile } from '../../core/config/model.js';
 import { configuredToolsets } from '../../core/host/conversationTools.js';
 import { maxSteps } from '../engine/settings.js';
-import type { ConversationTitles } from '../engine/conversationTitles.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
 import { registerAgentFiles } from './agentFiles.js';
-import { CompletionItem } from '../views/inertEditor.js';
+import { command, CompletionItem } from '../views/inertEditor.js';
 import { toolCount } from '../views/phrases.js';
 import { ArtifactLinks, registerShownFiles } from './artifactLinks.js';
-import type { CallPages } from '../views/calls/callPages.js';
+import type { MindsDeps } from './participant.js';
 import { ModelProblems } from './modelProblems.js';
 import { ChatQuestions } from './questions.js';
 import { teamPath } from '../../core/team/grants.js';
@@ -26,13 +20,8 @@ import { TeamFiles } from './teamFiles.js';
 /** `package.json` has the same id. */
 const participantId = 'mcpToolsets.minds';
 
-interface RegisterDeps {
-  readonly slot: EngineSlot;
-  readonly clock: Clock;
-  readonly log: Log;
+interface RegisterDeps extends Pick<MindsDeps, 'slot' | 'clock' | 'log' | 'titles' | 'pages'> {
   readonly storage: string | undefined;
-  readonly titles: Pick<ConversationTitles, 'note'>;
-  readonly pages: CallPages;
 }
 
 export function registerMinds({ slot, clock, log, storage, titles, pages }: RegisterDeps): Disposable {
@@ -49,7 +38,7 @@ export function registerMinds({ slot, clock, log, storage, titles, pages }: Regi
   store.add(completeTeamFiles(slot));
   slot.observe(() => problems.problems(slot.engine?.host.catalogue.toolsets ?? [], (server) => placeIn(slot, server)));
   store.add(
-    vscode.commands.registerCommand('mcpToolsets.minds.continue', () =>
+    command('minds.continue', () =>
       vscode.commands.executeCommand('workbench.action.chat.open', { query: '@minds /continue' }),
     ),
   );

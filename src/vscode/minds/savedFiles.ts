@@ -1,13 +1,8 @@
-/**
- * Shows result files of calls (V2) in the chat: as links, images as pictures, and all of them on `/files`.
- *
- * The editor joins adjacent Markdown and then loses the base of its files, which may be on another machine. Then an image stays
- * empty. So each image is a part that the editor cannot join, and a link is an anchor.
- */
+/** Shows result files in the chat (V2): links, and images as parts that the editor cannot join with other Markdown. */
 import * as vscode from 'vscode';
 import { basename, dirname } from 'node:path';
 import { asMarkdown, inert, linkTarget, formatted } from '../../core/base/inert.js';
-import { AnswerLinks, type AnswerPiece } from '../../core/minds/answerLinks.js';
+import type { AnswerPiece } from '../../core/minds/answerLinks.js';
 import type { ResultFile } from '../../core/minds/model.js';
 import { markdownString, type InertStream } from '../views/inertEditor.js';
 import type { ArtifactLinks } from './artifactLinks.js';
@@ -38,10 +33,7 @@ export function showPieces(stream: InertStream, links: ArtifactLinks, pieces: re
 
 /** Answers `/files`. */
 export function showFiles(stream: InertStream, links: ArtifactLinks, files: readonly ResultFile[]): void {
-  if (files.length === 0) {
-    stream.markdown(formatted`No files of this conversation are kept.`);
-    return;
-  }
+  if (files.length === 0) return stream.markdown(formatted`No files of this conversation are kept.`);
   const count = files.length === 1 ? '1 file' : `${files.length} files, latest first`;
   stream.markdown(formatted`This conversation has ${count}:\n\n`);
   let images = 0;
@@ -53,28 +45,8 @@ export function showFiles(stream: InertStream, links: ArtifactLinks, files: read
   }
 }
 
-/** The files that an answer may link to. The answer may add more. */
-export class KnownFiles {
-  private readonly files = new Map<string, ResultFile>();
-
-  constructor(files: readonly ResultFile[]) {
-    this.add(files);
-  }
-
-  add(files: readonly ResultFile[]): void {
-    for (const file of files) this.files.set(file.path, file);
-  }
-
-  links(): AnswerLinks {
-    return new AnswerLinks((target) => this.find(target));
-  }
-
-  private find(target: string): ResultFile | undefined {
-    return this.files.get(target) ?? this.files.get(pathOf(target));
-  }
-}
-
-function pathOf(target: string): string {
+/** Returns the path of a link as a model writes it. */
+export function pathOf(target: string): string {
   try {
     return /^file:/i.test(target) ? vscode.Uri.parse(target).fsPath : decodeURIComponent(target);
   } catch {

@@ -1,7 +1,4 @@
-/**
- * Follows and reads `.minds/team.yaml` of each workspace folder (D2). An invalid file keeps its last valid team. In an untrusted
- * workspace, nothing is read. The reader is loaded with the first file (P1).
- */
+/** Follows `.minds/team.yaml` of each folder (D2). An invalid file keeps its last team. The first file loads the reader (P1). */
 import * as vscode from 'vscode';
 import { join } from 'node:path';
 import type { Clock } from '../../core/base/clock.js';
@@ -11,27 +8,23 @@ import type { Problem } from '../../core/base/problem.js';
 import { teamPath, type ConfiguredToolset } from '../../core/team/grants.js';
 import type { Member, Team } from '../../core/team/team.js';
 import type * as teamModule from '../../core/team/team.js';
-import { localFolders } from '../engine/configFiles.js';
-import { followFile } from '../engine/followedFile.js';
+import { followFile, localFolders } from '../engine/configFiles.js';
 
 export interface TeamView {
   /** The last valid teams in the order of the folders. An id occurs once in all of them. */
   readonly teams: readonly Team[];
-  /** The members of all folders. An id occurs once. */
   readonly members: readonly Member[];
   /** The member who answers without a choice. */
   readonly spokesperson: Member | undefined;
-  readonly isThere: boolean;
 }
 
 interface FolderTeam {
   readonly folder: string;
   readonly store: DisposableStore;
   team: Team | undefined;
-  problems: readonly Problem[];
-  isThere: boolean;
+  /** Undefined until the file was read. */
+  problems: readonly Problem[] | undefined;
   reading: number;
-  wasRead: boolean;
 }
 
 export class TeamFiles implements Disposable {
@@ -40,7 +33,7 @@ export class TeamFiles implements Disposable {
   private readonly files = new Map<string, FolderTeam>();
   private reader: typeof teamModule | undefined;
   private begun = false;
-  view: TeamView = { teams: [], members: [], spokesperson: undefined, isThere: false };
+  view: TeamView = { teams: [], members: [], spokesperson: undefined };
   readonly onDidChange = this.changes.event;
 
   constructor(private readonly clock: Clock) {}
@@ -53,16 +46,15 @@ export class TeamFiles implements Disposable {
     this.follow();
   }
 
-  /** Resolves when each file has been read once, or when the signal aborts. Never rejects. */
+  /** Never rejects. */
   async whenRead(signal: AbortSignal): Promise<void> {
     this.start();
     if (!this.isRead()) await nextEvent(this.onDidChange, () => this.isRead(), signal).catch(() => undefined);
   }
 
-  /** Returns the problems of the files and of grants for unknown toolsets. */
   problems(configured: readonly ConfiguredToolset[], passing: ReadonlySet<string>): readonly Problem[] {
     const teams = this.opened();
-    const own = teams.flatMap(({ problems }) => problems);
+    const own = teams.flatMap(({ problems = [] }) => problems);
     if (!this.reader) return own;
     const merged = this.reader.mergedTeams(teams.flatMap(({ team }) => team ?? []));
     return [...own, ...merged.problems, ...this.reader.grantProblems(merged.teams, configured, passing)];
@@ -94,17 +86,17 @@ export class TeamFiles implements Disposable {
       folder: folder.uri.fsPath,
       store,
       team: undefined,
-      problems: [],
-      isThere: false,
+      problems: undefined,
       reading: 0,
-      wasRead: false,
     };
     this.files.set(folder.uri.toString(), opened);
     store.add(
       file.onDidChange((content) => {
         // An unreadable file keeps its last team.
-        if (content.kind === 'unreadable') this.done(opened);
-        else void this.read(opened, file.path, content.kind === 'text' ? content.text : undefined);
+        if (content.kind === 'unreadable') {
+          opened.problems ??= [];
+          this.tell();
+        } else void this.read(opened, file.path, content.kind === 'text' ? content.text : undefined);
       }),
     );
   }
@@ -114,19 +106,13 @@ export class TeamFiles implements Disposable {
     if (text !== undefined) this.reader ??= await import('../../core/team/team.js');
     if (reading !== opened.reading) return; // A later one has begun.
     const parsed = text === undefined ? undefined : this.reader?.parseTeam({ file, folder: opened.folder, text });
-    opened.isThere = text !== undefined;
     opened.problems = parsed?.problems ?? [];
     opened.team = text === undefined ? undefined : (parsed?.team ?? opened.team);
-    this.done(opened);
-  }
-
-  private done(opened: FolderTeam): void {
-    opened.wasRead = true;
     this.tell();
   }
 
   private isRead(): boolean {
-    return !this.begun || [...this.files.values()].every(({ wasRead }) => wasRead);
+    return !this.begun || [...this.files.values()].every(({ problems }) => problems !== undefined);
   }
 
   private opened(): FolderTeam[] {
@@ -134,16 +120,11 @@ export class TeamFiles implements Disposable {
   }
 
   private tell(): void {
-    const opened = this.opened();
-    const teams = this.reader?.mergedTeams(opened.flatMap(({ team }) => team ?? [])).teams ?? [];
+    const own = this.opened().flatMap(({ team }) => team ?? []);
+    const teams = this.reader?.mergedTeams(own).teams ?? [];
     const members = teams.flatMap((team) => team.members);
     const chosen = teams.find(({ spokesperson }) => spokesperson !== undefined)?.spokesperson;
-    this.view = {
-      teams,
-      members,
-      spokesperson: members.find(({ id }) => id === chosen),
-      isThere: opened.some(({ isThere }) => isThere),
-    };
+    this.view = { teams, members, spokesperson: members.find(({ id }) => id === chosen) };
     this.changes.fire(this.view);
   }
 }

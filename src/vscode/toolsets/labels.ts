@@ -4,10 +4,7 @@ import { toolsForEditor, type Toolset } from '../../core/tools/catalogue.js';
 import type { EditorEndpoint } from '../engine/editorEndpoint.js';
 import type { WindowState } from '../engine/engineSlot.js';
 
-/**
- * Returns the toolsets of all servers that are not switched off, in file order, and then the built-in ones. The state of a
- * server does not matter: when a definition comes or goes, the editor's agent host ends all sessions.
- */
+/** The state of a server does not matter: with each change of definitions, the editor's agent host ends all sessions. */
 export function labelsOf({ servers }: StatusSnapshot, toolsets: readonly Toolset[]): string[] {
   const configured = new Set(servers.map(({ id }) => id));
   const builtIn = toolsets.filter((toolset) => !configured.has(toolset.id) && toolsForEditor(toolset).length > 0);

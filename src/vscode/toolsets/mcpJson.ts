@@ -1,7 +1,4 @@
-/**
- * Finds the servers in an `mcp.json` of the editor, with their places. A file with mistakes is read as far as possible, and
- * nothing reports the mistakes. Pure.
- */
+/** Finds the servers in an `mcp.json` of the editor, with their places. Mistakes in it are not reported. Pure. */
 import { parse, visit } from 'jsonc-parser';
 import { isObject } from '../../core/base/isObject.js';
 import type { Range } from '../../core/base/problem.js';

@@ -2,9 +2,8 @@
  * Offers each toolset to the editor as an MCP server (G1, G3a, G3b, G5). The presenter makes the editor show them.
  *
  * Invariants: definitions are in file order. The version of a definition is the same in every window, because agent-host
- * sessions outlive a window and would see other servers. The presenter starts each server, so the editor lists its tools
- * again. The provider never throws, because one failure removes all definitions. An untrusted workspace offers and starts nothing, because a start would ask the
- * person.
+ * sessions outlive a window and would see other servers. The provider never throws, because one failure removes all
+ * definitions. An untrusted workspace offers and starts nothing, because a start would ask the person.
  */
 import * as vscode from 'vscode';
 import { join } from 'node:path';
@@ -36,17 +35,10 @@ interface ProviderDeps {
   readonly extensionId: string;
 }
 
-export function offerToolsets(deps: ProviderDeps): Disposable {
-  return new ToolsetProvider(deps);
-}
-
 /** Changes within this time, in milliseconds, become one announcement. */
 const together = 10;
 
-/**
- * The longest wait of the first answer for the gateway, in milliseconds. The gateway usually listens within a second. Without
- * it, the answer would make agent-host sessions forget their tools (G3b).
- */
+/** In milliseconds. Without the gateway, the first answer would make agent-host sessions forget their tools (G3b). */
 const firstAnswerLimit = 30_000;
 
 /** How long a definition is withheld, in milliseconds. The editor looks 500 ms after a change. */
@@ -55,14 +47,13 @@ const absenceNoticed = 1500;
 /** How long the editor waits for a server that is starting, in milliseconds. */
 const connectPatience = 3000;
 
-class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscode.McpHttpServerDefinition>, Disposable {
+export class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscode.McpHttpServerDefinition>, Disposable {
   private readonly store = new DisposableStore('toolset provider');
   private readonly ended = new AbortController();
   private readonly changes = this.store.add(new vscode.EventEmitter<void>());
   private readonly presenter: Presenter;
   private followed: { readonly gateway: Gateway; readonly listener: Disposable } | undefined;
   private saidFailure = false;
-  /** URL and headers of the editor's definitions. */
   private address: string | undefined;
   /** The labels in file order, and then the leaving ones. */
   private announced: readonly string[] = [];
@@ -116,7 +107,7 @@ class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscode.McpHt
     this.store.dispose();
   }
 
-  /** Registers the provider. In an editor that cannot take definitions, everything else still works (S2). */
+  /** In an editor that cannot take definitions, everything else still works (S2). */
   private register(): void {
     try {
       this.store.add(vscode.lm.registerMcpServerDefinitionProvider(providerId, this));
@@ -128,12 +119,11 @@ class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscode.McpHt
   private follow({ editorEndpoint, host }: Engine): void {
     const { slot } = this.deps;
     this.store.add(editorEndpoint.onDidChange(() => this.take()));
-    this.store.add(host.onDidPublish(() => this.expect()));
+    this.store.add(host.onDidPublish(() => this.presenter.expect(this.presented())));
     this.store.add(slot.onDidChange(() => this.announce()));
     this.take();
   }
 
-  /** Follows the present gateway: the first one, or the next one after a renewed token. */
   private take(): void {
     const { slot, log } = this.deps;
     const { gateway, followed } = this;
@@ -143,23 +133,24 @@ class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscode.McpHt
       log.write('error', `The gateway did not start, so no agent sees a tool: ${state.reason}`);
       void window.showErrorMessage(inert`MCP Toolsets cannot offer its tools: ${state.reason}`);
     }
-    if (gateway === followed?.gateway) return slot.refresh();
+    slot.refresh();
+    if (gateway === followed?.gateway) return;
     followed?.listener.dispose();
     const listener = gateway?.onDidChangeActivity((toolset) => {
       this.presenter.noteActivity(toolset);
       if (this.leaving.includes(toolset)) this.announce();
     });
     this.followed = gateway && listener && { gateway, listener };
-    if (!gateway) return slot.refresh();
+    if (!gateway) return;
     this.announce();
-    slot.refresh();
-    this.expect();
-    if (this.address !== undefined && this.address !== this.addressOf(gateway)) {
+    this.presenter.expect(this.presented());
+    const address = JSON.stringify(gateway.endpoint('', 'editor'));
+    if (this.address !== undefined && this.address !== address) {
       // The definitions have changed, so the editor ends its connections.
       this.changes.fire();
       this.presenter.beginAgain();
     }
-    this.address = this.addressOf(gateway);
+    this.address = address;
   }
 
   /** Announces toolsets that come and go. Changes within a toolset reach the editor over its session. */
@@ -182,10 +173,6 @@ class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscode.McpHt
     });
   }
 
-  private expect(): void {
-    this.presenter.expect(this.presented());
-  }
-
   private isBeginning(): boolean {
     const { state, engine } = this.deps.slot;
     return isBeginning(state.phase, engine?.editorEndpoint.state);
@@ -193,10 +180,6 @@ class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscode.McpHt
 
   private get gateway(): Gateway | undefined {
     return this.deps.slot.engine?.editorEndpoint.gateway;
-  }
-
-  private addressOf(gateway: Gateway): string {
-    return JSON.stringify(gateway.endpoint('', 'editor'));
   }
 
   private presented(): Toolset[] {
@@ -240,7 +223,6 @@ class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscode.McpHt
 /** The files in a workspace folder. An extension cannot read the person's own `mcp.json`. */
 const rivalFiles = ['.vscode/mcp.json', '.mcp.json'];
 
-/** Finds servers that the workspace configures for the editor itself under the name of a toolset (G3a). */
 async function rivalsOf(label: string): Promise<Rival[]> {
   const { configuredServers } = await import('./mcpJson.js');
   const paths = localFolders().flatMap(({ uri }) => rivalFiles.map((file) => join(uri.fsPath, file)));

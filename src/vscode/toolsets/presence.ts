@@ -1,8 +1,4 @@
-/**
- * Compares the editor's language-model tools with a toolset, and explains tools that are absent or have another id (G3a: never a
- * silent loss). Pure.
- */
-import { assertNever } from '../../core/base/assertNever.js';
+/** Compares the editor's tools with a toolset, and explains the difference (G3a: never a silent loss). Pure. */
 import type { Place, Problem } from '../../core/base/problem.js';
 import { shortList } from '../../core/base/text.js';
 import { toolsForEditor, type Toolset } from '../../core/tools/catalogue.js';
@@ -35,7 +31,6 @@ export function presenceOf(toolset: Toolset, names: ReadonlySet<string>): Presen
 
 export interface Rival {
   readonly label: string;
-  /** The file that configures it, as a person sees it. */
   readonly file: string;
   readonly place: Place;
   /** True for an entry of ours, which leads to the toolset. */
@@ -50,30 +45,16 @@ export interface Absence {
   readonly rivals: readonly Rival[];
 }
 
-/** Returns how many tools the editor shows; undefined if it shows all. */
-function shownOf(toolset: Toolset, presence: Absence['presence']): number | undefined {
-  switch (presence.kind) {
-    case 'hidden':
-      return 0;
-    case 'partly':
-      return toolsForEditor(toolset).length - presence.missing.length;
-    case 'renamed':
-      return undefined;
-    default:
-      return assertNever(presence);
-  }
-}
-
 export function absenceProblem(toolset: Toolset, absence: Absence, place: Place): Problem {
-  const { rivals } = absence;
-  const inEditor = shownOf(toolset, absence.presence);
+  const { rivals, presence } = absence;
+  const missing = presence.kind === 'partly' ? presence.missing : toolsForEditor(toolset);
   return {
     code: 'editor-toolset-hidden',
     severity: 'warning',
     ...absenceText(toolset, absence),
     place,
     server: toolset.id,
-    ...(inEditor !== undefined && { inEditor }),
+    ...(presence.kind !== 'renamed' && { inEditor: toolsForEditor(toolset).length - missing.length }),
     ...(rivals.some(({ isOurs }) => !isOurs) && {
       related: rivals.map((rival) => ({ message: `"${rival.label}" is configured here too`, place: rival.place })),
     }),

@@ -1,15 +1,14 @@
 /**
  * Makes the editor show the toolsets. The editor does not start an offered server before a chat needs it, and does not report
  * missing tools. So the presenter starts each toolset until the editor shows its tools. Tools that do not appear become a
- * problem until they do.
+ * problem until they do. If a shown toolset stops, the person stopped it, so the presenter does not start it again.
  *
- * If the editor showed a toolset and it stopped, the person stopped it, so the presenter does not start it again. The presenter
- * never throws, and knows the editor only through `Stage`. Invariants: a toolset has at most one start at a time. Each change
- * leads to a bounded number of starts, however often the editor asks for definitions.
+ * The presenter never throws, and knows the editor only through `Stage`. Invariants: a toolset has at most one start at a time.
+ * Each change leads to a bounded number of starts, however often the editor asks for definitions.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../../core/base/clock.js';
-import { toDisposable, type Disposable } from '../../core/base/disposables.js';
+import type { Disposable } from '../../core/base/disposables.js';
 import type { Log } from '../../core/base/log.js';
 import type { Place, Problem } from '../../core/base/problem.js';
 import { asText } from '../../core/base/text.js';
@@ -36,10 +35,7 @@ interface PresenterDeps {
   readonly onChange: () => void;
 }
 
-/**
- * The milliseconds between looks. The editor takes a new definition 500 ms after its announcement, without an event. A start of
- * a server that it does not know yet costs next to nothing.
- */
+/** The milliseconds between looks. The editor takes a new definition 500 ms after its announcement, without an event. */
 const pace = [80, 80, 80, 80, 80, 80, 80, 100, 100, 200, 300, 500, 800, 1200, 2000, 3000, 5000] as const;
 const slowPace = 3_000;
 const mostStarts = 20;
@@ -50,14 +46,9 @@ const graceInAll = 20_000;
 
 export class Presenter implements Disposable {
   private readonly watches = new Map<string, Watch>();
-  private readonly end = toDisposable(() => {
-    for (const watch of this.watches.values()) watch.dispose();
-    this.watches.clear();
-  });
 
   constructor(private readonly deps: PresenterDeps) {}
 
-  /** Notes the toolsets that the editor has been offered. */
   expect(toolsets: readonly Toolset[]): void {
     const wanted = new Set(toolsets.map(({ id }) => id));
     let fewerProblems = false;
@@ -75,20 +66,15 @@ export class Presenter implements Disposable {
     if (fewerProblems) this.deps.onChange();
   }
 
-  /** Gives absent toolsets a new chance after something in the editor has changed. */
   tryAgain(): void {
     for (const watch of this.watches.values()) watch.tryAgain();
   }
 
-  /** Starts every toolset again, because all of them have another address. */
   beginAgain(): void {
     for (const watch of this.watches.values()) watch.beginAgain();
   }
 
-  /**
-   * Notes that the editor has taken the definitions of these toolsets. It may ask for them after all starts are spent, so a
-   * definition that it takes for the first time gets another chance.
-   */
+  /** The editor may take a definition after all starts are spent, so its first taking gives another chance. */
   noteTaken(ids: readonly string[]): void {
     for (const id of ids) this.watches.get(id)?.noteTaken();
   }
@@ -98,7 +84,6 @@ export class Presenter implements Disposable {
     this.watches.get(id)?.hurry();
   }
 
-  /** Returns the present absences at the present places of their servers. */
   problems(): Problem[] {
     return [...this.watches.values()].flatMap(({ toolset, absence }) => {
       const place = this.deps.stage.placeOf(toolset.id);
@@ -107,7 +92,8 @@ export class Presenter implements Disposable {
   }
 
   dispose(): void {
-    this.end.dispose();
+    for (const watch of this.watches.values()) watch.dispose();
+    this.watches.clear();
   }
 }
 
@@ -187,10 +173,7 @@ class Watch implements Disposable {
       this.lookIn(slowPace);
       return;
     }
-    if (this.phase === 'shown') {
-      this.begin('vanished');
-      return;
-    }
+    if (this.phase === 'shown') return this.begin('vanished');
     this.connectedSince = connected ? (this.connectedSince ?? clock.now()) : undefined;
     if (!connected) this.start();
     if (presence.kind !== 'shown' && this.graceIsOver()) void this.explain(presence, connected);

@@ -1,9 +1,4 @@
-/**
- * The host side of an app in a panel (G8, MCP Apps 2026-01-26). An app may call tools and read resources of its server, on the
- * instance that opened it. It cannot open links, write into a chat or get more space. Does not import `vscode`.
- *
- * Invariants: no notification before the app is initialized, one answer to each request, and no message after the end.
- */
+/** The host side of an app (G8, MCP Apps 2026-01-26). It answers each request once, and says nothing before the app is ready. */
 import { isObject } from '../../core/base/isObject.js';
 import { messageOf } from '../../core/base/text.js';
 import { errorCodes } from '../../core/protocol/errors.js';
@@ -14,10 +9,8 @@ const version = '2026-01-26';
 const mostRequests = 32;
 
 interface AppBridgeDeps {
-  /** The tool in the server's form. */
   readonly tool: Fields;
   readonly arguments: Fields;
-  /** The result in the server's form. */
   readonly result: Fields;
   readonly productVersion: string;
   readonly theme: () => 'light' | 'dark';
@@ -47,7 +40,6 @@ export class AppBridge {
     void this.answer(id, method, given).finally(() => (this.inFlight -= 1));
   }
 
-  /** Call it when the theme of the editor has changed. */
   themeChanged(): void {
     if (this.hasBegun)
       this.send({ method: 'ui/notifications/host-context-changed', params: { theme: this.deps.theme() } });

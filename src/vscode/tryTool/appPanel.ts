@@ -1,8 +1,4 @@
-/**
- * Shows the app of a result in a tab beside it (G8). The tab is a webview without resources, and the app is a frame in it, which
- * `framePage` isolates. `AppBridge` answers the app on the instance of the result. Invariant: after the end, nothing of the app
- * runs.
- */
+/** Shows the app of a result in a tab beside it (G8g). The app is a frame that `framePage` isolates. */
 import { randomUUID } from 'node:crypto';
 import * as vscode from 'vscode';
 import { readAppPage, type AppPage } from '../../core/apps/appResource.js';
@@ -11,6 +7,7 @@ import { appOf } from '../../core/apps/toolMeta.js';
 import { inert } from '../../core/base/inert.js';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
 import { messageOf } from '../../core/base/text.js';
+import type { OtherOutcome } from '../../core/protocol/request.js';
 import type { OpenedApp } from '../../core/host/conversationTools.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
 import { window } from '../views/inertEditor.js';
@@ -78,28 +75,36 @@ export class AppPanel implements Disposable {
     this.onEnd();
   }
 
-  private async read({ toolset, tool, conversation }: OpenedApp): Promise<AppPage | { readonly wrong: string }> {
-    const uri = appOf(tool.tool);
-    const { engine } = this.deps.slot;
-    if (uri === undefined || !engine) return { wrong: 'it is no longer served' };
-    const { signal } = this.ending;
+  private async read(app: OpenedApp): Promise<AppPage | { readonly wrong: string }> {
+    const uri = appOf(app.tool.tool);
+    const outcome = uri === undefined ? undefined : await this.request(app, uri, this.ending.signal, 'any');
+    if (uri === undefined || !outcome) return { wrong: 'it is no longer served' };
+    if (outcome.kind === 'result') return readAppPage(uri, outcome.result['contents']);
+    return { wrong: outcome.kind === 'error' ? outcome.message : 'reading it was cancelled' };
+  }
+
+  /** Resolves to undefined if no MCP server runs in this window. */
+  private async request(
+    { toolset, conversation }: OpenedApp,
+    uri: string,
+    signal: AbortSignal,
+    instance: 'any' | 'held',
+  ): Promise<OtherOutcome | undefined> {
     const params = { uri };
-    const outcome = await engine.request({
+    return this.deps.slot.engine?.request({
       toolset,
       conversation,
       method: 'resources/read',
       params,
       signal,
-      instance: 'any',
+      instance,
     });
-    if (outcome.kind === 'result') return readAppPage(uri, outcome.result['contents']);
-    return { wrong: outcome.kind === 'error' ? outcome.message : 'reading it was cancelled' };
   }
 
-  private bridgeOf({ toolset, tool, conversation, arguments: given, result }: OpenedApp): AppBridge {
+  private bridgeOf(app: OpenedApp): AppBridge {
+    const { toolset, tool, conversation, arguments: given, result } = app;
     const gone = { kind: 'error' as const, code: -32_000, message: 'No MCP server runs in this window.' };
     const { mark } = this;
-    const engine = (): EngineSlot['engine'] => this.deps.slot.engine;
     return new AppBridge({
       tool: { ...tool.tool },
       arguments: given,
@@ -107,7 +112,7 @@ export class AppPanel implements Disposable {
       productVersion: this.deps.version,
       theme: () => themeOf(vscode.window.activeColorTheme.kind),
       call: async (name, args, signal) =>
-        (await engine()?.host.call({
+        (await this.deps.slot.engine?.host.call({
           toolset,
           tool: name,
           arguments: args,
@@ -116,11 +121,7 @@ export class AppPanel implements Disposable {
           fromApp: true,
           instance: 'held',
         })) ?? gone,
-      read: async (uri, signal) => {
-        const params = { uri };
-        const asked = { toolset, conversation, method: 'resources/read', params, signal, instance: 'held' as const };
-        return (await engine()?.request(asked)) ?? gone;
-      },
+      read: async (uri, signal) => (await this.request(app, uri, signal, 'held')) ?? gone,
       send: (message) => void this.panel.webview.postMessage({ page: mark, message } satisfies Marked),
     });
   }

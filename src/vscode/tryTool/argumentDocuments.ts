@@ -1,7 +1,4 @@
-/**
- * Provides arguments as JSON documents in memory, each with its schema, so that the editor's JSON support completes and checks
- * them. A person can save them, and closes them without a question. They are never on a disk.
- */
+/** Arguments as JSON documents with a schema (E3b). They are never on a disk, and a person closes them without a question. */
 import * as vscode from 'vscode';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
 import { isObject } from '../../core/base/isObject.js';
@@ -45,7 +42,6 @@ export class ArgumentDocuments implements Disposable {
     );
   }
 
-  /** Returns an address in a new folder, which the schema shares. */
   newUri(tool: string): vscode.Uri {
     this.folders += 1;
     return vscode.Uri.from({ scheme, path: `/${this.folders}/${tool}.json` });
@@ -61,7 +57,6 @@ export class ArgumentDocuments implements Disposable {
     if (!this.files.has(uri.path)) this.write(uri, encode({ ...own, ...given, ...own }));
   }
 
-  /** Writes the text of the document of an earlier window. */
   restore(uri: vscode.Uri, text: string): void {
     this.write(uri, new TextEncoder().encode(text));
   }

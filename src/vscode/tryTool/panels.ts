@@ -25,7 +25,6 @@ export class Panels implements Disposable {
     else this.add({ server: id, published, given });
   }
 
-  /** Restores a panel after a reload of the window. */
   async revive(panel: vscode.WebviewPanel, kept: KeptTrial | undefined): Promise<void> {
     await this.documents.closeLost();
     if (!kept || this.open.has(keyOf(kept.server, kept.published))) panel.dispose();

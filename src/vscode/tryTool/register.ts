@@ -3,12 +3,12 @@ import * as vscode from 'vscode';
 import { inert } from '../../core/base/inert.js';
 import { isObject } from '../../core/base/isObject.js';
 import { firstLine } from '../../core/base/text.js';
-import { window } from '../views/inertEditor.js';
+import { command, window } from '../views/inertEditor.js';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
 import type { ServerStatus } from '../../core/reconcile/status.js';
 import type { ServedTool } from '../../core/tools/catalogue.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
-import { whyNothingRuns } from '../views/phrases.js';
+import { whyNone } from '../views/phrases.js';
 import { nodeOf, serverOf, type Subject } from '../views/rows/subject.js';
 import type { KeptTrial } from '../../webview/messages.js';
 import type { Panels, TryToolDeps } from './panels.js';
@@ -16,33 +16,27 @@ import type { Panels, TryToolDeps } from './panels.js';
 export function registerTryTool(deps: TryToolDeps): Disposable {
   const store = new DisposableStore('try tool');
   let loading: Promise<Panels> | undefined;
-  const load = async (): Promise<Panels> => {
-    const { Panels } = await import('./panels.js');
-    return store.add(new Panels(deps));
-  };
+  const panels = (): Promise<Panels> =>
+    (loading ??= import('./panels.js').then(({ Panels }) => store.add(new Panels(deps))));
   store.add(
-    vscode.commands.registerCommand(
-      'mcpToolsets.tryTool',
-      async (subject: Subject, published: unknown, given: unknown) => {
-        const found = await toolOf(deps.slot, subject, published);
-        if (found) (await (loading ??= load())).show(found.server, found.tool, isObject(given) ? given : undefined);
-      },
-    ),
-  );
-  store.add(
-    vscode.window.registerWebviewPanelSerializer('mcpToolsets.tryTool', {
-      deserializeWebviewPanel: async (panel, kept: KeptTrial | undefined) =>
-        (await (loading ??= load())).revive(panel, kept),
+    command('tryTool', async (subject: Subject, published: unknown, given: unknown) => {
+      const found = await toolOf(deps.slot, subject, published);
+      if (found) (await panels()).show(found.server, found.tool, isObject(given) ? given : undefined);
     }),
   );
   store.add(
-    vscode.commands.registerCommand('mcpToolsets.openApp', async (name: unknown) => {
+    vscode.window.registerWebviewPanelSerializer('mcpToolsets.tryTool', {
+      deserializeWebviewPanel: async (panel, kept: KeptTrial | undefined) => (await panels()).revive(panel, kept),
+    }),
+  );
+  store.add(
+    command('openApp', async (name: unknown) => {
       const app = typeof name === 'string' ? deps.slot.engine?.conversationTools.app(name) : undefined;
       if (!app) {
         void window.showInformationMessage(inert`This app is no longer kept. Ask for it again in the chat.`);
         return;
       }
-      const wrong = await (await (loading ??= load())).showApp(app);
+      const wrong = await (await panels()).showApp(app);
       if (wrong !== undefined) {
         void window.showWarningMessage(inert`The app of ${app.tool.published} cannot be shown: ${wrong}.`);
       }
@@ -65,9 +59,7 @@ async function toolOf(slot: EngineSlot, subject: Subject, published: unknown): P
   if (named || name !== undefined) return named;
   const choices = all.filter(({ server }) => id === undefined || server.id === id);
   if (choices.length === 0) {
-    const { phase, snapshot } = slot.state;
-    const why = snapshot.servers.length === 0 ? whyNothingRuns(phase, snapshot) : 'No MCP server publishes a tool now.';
-    void window.showInformationMessage(inert`${why}`);
+    void window.showInformationMessage(inert`${whyNone(slot.state, 'No MCP server publishes a tool now.')}`);
     return undefined;
   }
   const choice = await window.showQuickPick(

@@ -1,7 +1,4 @@
-/**
- * The panel of *Try Tool* for one tool: its page, its calls and its conversation. Invariants: one call at a time; the call and the
- * lease end with the panel.
- */
+/** The panel of *Try Tool* for one tool. It makes one call at a time. The call and the lease end with the panel. */
 import * as vscode from 'vscode';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { randomBytes } from 'node:crypto';
@@ -17,7 +14,7 @@ import type { ToPage, ToPanel, TrialOutcome, TriedTool } from '../../webview/mes
 import { effects } from '../views/phrases.js';
 import { AppPanel, type AppPanelDeps } from './appPanel.js';
 import type { ArgumentDocuments } from './argumentDocuments.js';
-import { newTrialConversation } from '../engine/trialConversation.js';
+import { newTrialConversation } from '../engine/conversationTitles.js';
 
 export interface TrialPanelDeps extends AppPanelDeps {
   readonly extensionUri: vscode.Uri;
@@ -120,7 +117,6 @@ export class TrialPanel implements Disposable {
     }
   }
 
-  /** Sends the tool to the page if it has changed. */
   private follow(): void {
     const found = this.find();
     if (!found) return;
@@ -163,6 +159,7 @@ export class TrialPanel implements Disposable {
     this.called = true;
     this.send({ kind: 'started' });
     const begun = Date.now();
+    const ended = (outcome: TrialOutcome): void => this.send({ kind: 'ended', outcome, ms: Date.now() - begun });
     const { server, published } = this.deps;
     let result: CallToolResult | undefined;
     try {
@@ -178,13 +175,9 @@ export class TrialPanel implements Disposable {
         onProgress: (progress) => this.send({ kind: 'progress', ...progress }),
       });
       this.last = result = outcome.kind === 'result' && !outcome.unanswered ? outcome.result : undefined;
-      this.send({ kind: 'ended', outcome: trialOutcome(outcome), ms: Date.now() - begun });
+      ended(trialOutcome(outcome));
     } catch (error) {
-      this.send({
-        kind: 'ended',
-        outcome: { kind: 'error', message: messageOf(error), detail: '' },
-        ms: Date.now() - begun,
-      });
+      ended({ kind: 'error', message: messageOf(error), detail: '' });
     } finally {
       this.call = undefined;
     }

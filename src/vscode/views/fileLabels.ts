@@ -1,4 +1,3 @@
-/** Names files for a person. */
 import * as vscode from 'vscode';
 import { homedir } from 'node:os';
 import { isAbsolute, relative } from 'node:path';

@@ -1,7 +1,4 @@
-/**
- * The only way to editor functions that show a text (S1a). They take `Inert` or `Markdown`, so no text of a server or a file can
- * act as a link. `test/unit/inert.test.ts` refuses the editor's own functions elsewhere.
- */
+/** The only way to editor functions that show a text (S1a). `test/unit/inert.test.ts` refuses the editor's own elsewhere. */
 import * as vscode from 'vscode';
 import { inert, type Inert, type Markdown } from '../../core/base/inert.js';
 import { messageOf } from '../../core/base/text.js';
@@ -23,18 +20,18 @@ interface Message {
   ): Thenable<Action | undefined>;
 }
 
-export interface InertItem extends Omit<vscode.QuickPickItem, 'label' | 'description' | 'detail' | 'buttons'> {
-  readonly label: Inert;
-  readonly description?: Inert;
-  readonly detail?: Inert;
-}
+/** A type of the editor with other types of its texts. */
+type With<Type, Texts> = Omit<Type, keyof Texts> & Texts;
 
-interface PickOptions {
-  readonly title?: Inert;
-  readonly placeHolder: Inert;
-  readonly matchOnDescription?: boolean;
-  readonly matchOnDetail?: boolean;
-}
+export type InertItem = With<
+  Omit<vscode.QuickPickItem, 'buttons'>,
+  { readonly label: Inert; readonly description?: Inert; readonly detail?: Inert }
+>;
+
+type PickOptions = With<
+  Pick<vscode.QuickPickOptions, 'matchOnDescription' | 'matchOnDetail'>,
+  { readonly title?: Inert; readonly placeHolder: Inert }
+>;
 
 interface QuickPick {
   <Item extends InertItem>(
@@ -44,19 +41,28 @@ interface QuickPick {
   <Item extends InertItem>(items: readonly Item[], options: PickOptions): Thenable<Item | undefined>;
 }
 
-interface InputBoxOptions {
-  readonly title: Inert;
-  readonly prompt: Inert;
-  readonly value?: string;
-  readonly password?: boolean;
-  readonly ignoreFocusOut?: boolean;
-  readonly validateInput?: (text: string) => Inert | undefined;
-}
+type InputBoxOptions = With<
+  Omit<vscode.InputBoxOptions, 'placeHolder' | 'valueSelection'>,
+  {
+    readonly title: Inert;
+    readonly prompt: Inert;
+    readonly validateInput?: (text: string) => Inert | undefined;
+  }
+>;
 
-interface ProgressOptions {
-  readonly location: vscode.ProgressOptions['location'];
-  readonly title: Inert;
-  readonly cancellable?: boolean;
+type StatusBarItem = With<
+  vscode.StatusBarItem,
+  { text: Inert; tooltip: Inert; name: Inert; accessibilityInformation: { readonly label: Inert }; command: string }
+>;
+
+type TreeView<Row> = With<
+  Omit<vscode.TreeView<Row>, 'title' | 'description'>,
+  { message?: Inert; badge: { readonly value: number; readonly tooltip: Inert } | undefined }
+>;
+
+interface InputTexts {
+  title: Inert;
+  placeholder: Inert;
 }
 
 interface InertWindow {
@@ -71,12 +77,19 @@ interface InertWindow {
     readonly filters: Record<string, string[]>;
   }): Thenable<vscode.Uri | undefined>;
   withProgress<Result>(
-    options: ProgressOptions,
+    options: With<vscode.ProgressOptions, { readonly title: Inert }>,
     task: (
       progress: { report(value: { readonly message: Inert }): void },
       token: vscode.CancellationToken,
     ) => Thenable<Result>,
   ): Thenable<Result>;
+  createInputBox(): With<vscode.InputBox, InputTexts & { prompt: Inert; validationMessage: Inert | undefined }>;
+  createQuickPick<Item extends InertItem>(): With<
+    Omit<vscode.QuickPick<Item & vscode.QuickPickItem>, 'prompt'>,
+    InputTexts
+  >;
+  createStatusBarItem(id: string, alignment: vscode.StatusBarAlignment, priority: number): StatusBarItem;
+  createTreeView<Row>(id: string, options: vscode.TreeViewOptions<Row>): TreeView<Row>;
   createWebviewPanel(
     type: string,
     title: Inert,
@@ -96,81 +109,50 @@ export async function orShowFailure(run: () => Promise<void>): Promise<void> {
   }
 }
 
-interface StatusBarItem extends Omit<
-  vscode.StatusBarItem,
-  'text' | 'tooltip' | 'name' | 'accessibilityInformation' | 'command'
-> {
-  text: Inert;
-  tooltip: Inert;
-  name: Inert;
-  accessibilityInformation: { readonly label: Inert };
-  command: string;
+/** Registers a command of ours. A failure becomes an error message. */
+export function command<Given extends unknown[]>(name: string, run: (...given: Given) => unknown): vscode.Disposable {
+  return vscode.commands.registerCommand(`mcpToolsets.${name}`, (...given: Given) =>
+    orShowFailure(async () => {
+      await run(...given);
+    }),
+  );
 }
 
-interface TreeView<Row> extends Omit<vscode.TreeView<Row>, 'message' | 'badge' | 'title' | 'description'> {
-  message?: Inert;
-  badge: { readonly value: number; readonly tooltip: Inert } | undefined;
-}
+type InertTreeItem = With<
+  Omit<vscode.TreeItem, 'label'>,
+  { description?: Inert; tooltip: vscode.MarkdownString; accessibilityInformation: { readonly label: Inert } }
+>;
 
-interface InertTreeItem extends Omit<
-  vscode.TreeItem,
-  'label' | 'description' | 'tooltip' | 'accessibilityInformation'
-> {
-  description?: Inert;
-  tooltip: vscode.MarkdownString;
-  accessibilityInformation: { readonly label: Inert };
-}
+type InertCommand = With<vscode.Command, { readonly title: Inert; readonly tooltip?: Inert }>;
 
-interface InertCommand {
-  readonly title: Inert;
-  readonly tooltip?: Inert;
-  readonly command: string;
-  readonly arguments?: unknown[];
-}
+type Class<Arguments extends unknown[], Made> = new (...given: Arguments) => Made;
 
-export const TreeItem = vscode.TreeItem as unknown as new (
-  label: Inert,
-  folding: vscode.TreeItemCollapsibleState,
-) => InertTreeItem;
-
-export const CodeLens = vscode.CodeLens as unknown as new (
-  range: vscode.Range,
-  command: InertCommand,
-) => vscode.CodeLens;
-
-export const CodeAction = vscode.CodeAction as unknown as new (
-  title: Inert,
-  kind: vscode.CodeActionKind,
-) => vscode.CodeAction;
-
-export const CompletionItem = vscode.CompletionItem as unknown as new (
-  label: { readonly label: Inert; readonly description: Inert },
-  kind: vscode.CompletionItemKind,
-) => vscode.CompletionItem;
-
-export const Diagnostic = vscode.Diagnostic as unknown as new (
-  range: vscode.Range,
-  message: Inert,
-  severity: vscode.DiagnosticSeverity,
-) => vscode.Diagnostic;
-
-export const DiagnosticRelatedInformation = vscode.DiagnosticRelatedInformation as unknown as new (
-  location: vscode.Location,
-  message: Inert,
-) => vscode.DiagnosticRelatedInformation;
-
-export const DocumentSymbol = vscode.DocumentSymbol as unknown as new (
-  name: Inert,
-  detail: Inert,
-  kind: vscode.SymbolKind,
-  range: vscode.Range,
-  selection: vscode.Range,
-) => vscode.DocumentSymbol;
-
-export const Hover = vscode.Hover as unknown as new (
-  contents: vscode.MarkdownString,
-  range: vscode.Range,
-) => vscode.Hover;
+export const TreeItem = vscode.TreeItem as unknown as Class<
+  [label: Inert, folding: vscode.TreeItemCollapsibleState],
+  InertTreeItem
+>;
+export const CodeLens = vscode.CodeLens as unknown as Class<[vscode.Range, InertCommand], vscode.CodeLens>;
+export const CodeAction = vscode.CodeAction as unknown as Class<
+  [title: Inert, kind: vscode.CodeActionKind],
+  vscode.CodeAction
+>;
+export const CompletionItem = vscode.CompletionItem as unknown as Class<
+  [label: { readonly label: Inert; readonly description: Inert }, kind: vscode.CompletionItemKind],
+  vscode.CompletionItem
+>;
+export const Diagnostic = vscode.Diagnostic as unknown as Class<
+  [range: vscode.Range, message: Inert, severity: vscode.DiagnosticSeverity],
+  vscode.Diagnostic
+>;
+export const DiagnosticRelatedInformation = vscode.DiagnosticRelatedInformation as unknown as Class<
+  [location: vscode.Location, message: Inert],
+  vscode.DiagnosticRelatedInformation
+>;
+export const DocumentSymbol = vscode.DocumentSymbol as unknown as Class<
+  [name: Inert, detail: Inert, kind: vscode.SymbolKind, range: vscode.Range, selection: vscode.Range],
+  vscode.DocumentSymbol
+>;
+export const Hover = vscode.Hover as unknown as Class<[vscode.MarkdownString, vscode.Range], vscode.Hover>;
 
 interface MarkdownOptions {
   readonly icons?: boolean;
@@ -182,32 +164,6 @@ export function markdownString({ value }: Markdown, { icons, baseUri }: Markdown
   const string = new vscode.MarkdownString(value, icons);
   if (baseUri) string.baseUri = baseUri;
   return string;
-}
-
-export function createStatusBarItem(id: string, alignment: vscode.StatusBarAlignment, priority: number): StatusBarItem {
-  return vscode.window.createStatusBarItem(id, alignment, priority) as unknown as StatusBarItem;
-}
-
-export function createTreeView<Row>(id: string, options: vscode.TreeViewOptions<Row>): TreeView<Row> {
-  return vscode.window.createTreeView(id, options) as unknown as TreeView<Row>;
-}
-
-interface InertQuickInput {
-  title: Inert;
-  placeholder: Inert;
-}
-
-export function createInputBox(): Omit<vscode.InputBox, 'prompt' | 'placeholder' | 'title' | 'validationMessage'> &
-  InertQuickInput & { prompt: Inert; validationMessage: Inert | undefined } {
-  return vscode.window.createInputBox() as never;
-}
-
-export function createQuickPick<Item extends InertItem>(): Omit<
-  vscode.QuickPick<Item & vscode.QuickPickItem>,
-  'title' | 'placeholder' | 'prompt'
-> &
-  InertQuickInput {
-  return vscode.window.createQuickPick() as never;
 }
 
 /** The answer in a chat. The editor reads all of it as Markdown. */

@@ -1,14 +1,14 @@
 /** The phrases for states, tools and reasons in every view. Pure; does not import `vscode`. */
-import { assertNever } from '../../core/base/assertNever.js';
 import { code, formatted, inert, markdownList, noMarkdown, type Inert, type Markdown } from '../../core/base/inert.js';
 import { clipped } from '../../core/base/text.js';
 import type { ArgumentRule, OfferedTool, ServedTool } from '../../core/tools/catalogue.js';
 import { estimatedTokens, estimatedTokensOf, offeredTokens } from '../../core/tools/tokens.js';
 import type { WindowState } from '../engine/engineSlot.js';
 import { conversationLabel } from '../../core/protocol/conversationLabel.js';
-import { isTrial } from '../engine/trialConversation.js';
+import { isTrial } from '../engine/conversationTitles.js';
 import { heldChanges, serves, shortfallsOf } from '../../core/reconcile/shortfall.js';
-import type { InstanceStatus, ServerState, ServerStatus, StatusSnapshot } from '../../core/reconcile/status.js';
+import type { InstanceStatus, ServerStatus, StatusSnapshot } from '../../core/reconcile/status.js';
+import { stateWord } from './serverStates.js';
 
 /** Says why an earlier definition serves (R3). */
 export function previousLine({ since, reason }: NonNullable<ServerStatus['previous']>, now: number): string {
@@ -25,46 +25,24 @@ export function transportWord(transport: 'stdio' | 'streamable_http'): string {
   return transport === 'stdio' ? 'stdio' : 'http';
 }
 
-export function stateWord(state: ServerState): string {
-  switch (state.kind) {
-    case 'disabled':
-    case 'starting':
-    case 'running':
-    case 'idle':
-    case 'failed':
-    case 'stopped':
-      return state.kind;
-    case 'remembered':
-      return 'not started';
-    case 'pending':
-      return 'waits for approval';
-    case 'signInNeeded':
-      return 'needs sign-in';
-    case 'invalid':
-      return 'entry with errors';
-    case 'reconnecting':
-      return `reconnecting, attempt ${state.attempt}`;
-    default:
-      return assertNever(state);
-  }
-}
+const reasons: Readonly<Record<WindowState['phase'], string>> = {
+  untrusted: 'MCP Toolsets starts no server in a workspace that you have not trusted.',
+  noFolder: 'No folder is open. Open a folder to use the MCP servers of its .minds/mcp.yaml.',
+  noFile: 'This workspace has no .minds/mcp.yaml. To create one, run “MCP Toolsets: Create Config File”.',
+  reading: 'MCP Toolsets is still reading the config files. Try again in a moment.',
+  serving: 'No MCP servers are configured in .minds/mcp.yaml.',
+};
 
 /** Returns why a window in this phase has no MCP servers. @param snapshot if the files are read */
 export function whyNothingRuns(phase: WindowState['phase'], snapshot?: StatusSnapshot): string {
-  switch (phase) {
-    case 'untrusted':
-      return 'MCP Toolsets starts no server in a workspace that you have not trusted.';
-    case 'noFolder':
-      return 'No folder is open. Open a folder to use the MCP servers of its .minds/mcp.yaml.';
-    case 'noFile':
-      return 'This workspace has no .minds/mcp.yaml. To create one, run “MCP Toolsets: Create Config File”.';
-    case 'reading':
-      return 'MCP Toolsets is still reading the config files. Try again in a moment.';
-    case 'serving':
-      return snapshot && isUnreadable(snapshot)
-        ? 'The config file has an error, so its servers are unknown. The Problems view shows the error and its place.'
-        : 'No MCP servers are configured in .minds/mcp.yaml.';
-  }
+  return phase === 'serving' && snapshot && isUnreadable(snapshot)
+    ? 'The config file has an error, so its servers are unknown. The Problems view shows the error and its place.'
+    : reasons[phase];
+}
+
+/** Returns why there is nothing to choose. @param none the reason if there are servers */
+export function whyNone({ phase, snapshot }: WindowState, none: string): string {
+  return snapshot.servers.length === 0 ? whyNothingRuns(phase, snapshot) : none;
 }
 
 /** Returns the rounded estimate, such as `~310 tokens` or `~3.1k tokens`. */
@@ -73,21 +51,30 @@ export function tokenPhrase(tokens: number): string {
   return `~${tokens < 10_000 ? (tokens / 1000).toFixed(1) : Math.round(tokens / 1000)}k tokens`;
 }
 
+const uses = {
+  warm: { label: 'ready', phrase: 'ready for the next conversation' },
+  spare: { label: 'spare', phrase: 'spare: started ahead for the next conversation' },
+  shared: { label: 'shared', phrase: 'shared by all conversations' },
+  draining: { label: 'ending', phrase: 'finishing its last calls' },
+} as const satisfies Record<Exclude<InstanceStatus['use']['kind'], 'leased'>, object>;
+
 export function instancePhrase(use: InstanceStatus['use']): string {
-  switch (use.kind) {
-    case 'warm':
-      return 'ready for the next conversation';
-    case 'spare':
-      return 'spare: started ahead for the next conversation';
-    case 'shared':
-      return 'shared by all conversations';
-    case 'leased':
-      return isTrial(use.conversation) ? 'the panel of “Try Tool”' : conversationLabel(use.conversation);
-    case 'draining':
-      return 'finishing its last calls';
-    default:
-      return assertNever(use);
-  }
+  if (use.kind !== 'leased') return uses[use.kind].phrase;
+  return isTrial(use.conversation) ? 'the panel of “Try Tool”' : conversationLabel(use.conversation);
+}
+
+/** The label of a conversation without a title is its last tool. */
+export function instanceLabel(
+  { use, lastTool, lastCallAt }: InstanceStatus,
+  title: string | undefined,
+  now: number,
+): string {
+  if (use.kind !== 'leased') return uses[use.kind].label;
+  if (isTrial(use.conversation)) return 'Try Tool';
+  if (title !== undefined) return title;
+  return lastTool === undefined || lastCallAt === undefined
+    ? conversationLabel(use.conversation)
+    : `${lastTool}, ${timeOf(lastCallAt, now)}`;
 }
 
 /** Returns `10:32:05`, with the date if it is not today. */
@@ -112,13 +99,11 @@ export function durationPhrase(ms: number): string {
   return `${Math.floor(minutes / 60)} h${rest > 0 ? ` ${rest} min` : ''}`;
 }
 
-/** Says how long ago an earlier window listed the tools. */
 export function rememberedPhrase(at: number, now: number): string {
   const days = Math.floor((now - at) / 86_400_000);
   return `remembered, ${days > 0 ? `${days} d` : durationPhrase(now - at)} old`;
 }
 
-/** True if a person should look at the server. */
 function isBroken(server: ServerStatus): boolean {
   if (['failed', 'invalid', 'signInNeeded'].includes(server.state.kind)) return true;
   return server.previous !== undefined && server.approval.kind !== 'pending';
@@ -226,7 +211,6 @@ function ruleLine({ name, fixed, default: byDefault, allow }: ArgumentRule): Mar
   return formatted`${code(name)} ${markdownList(parts, ', ')}`;
 }
 
-/** Returns the number of all tools, with their tokens. */
 function totalPhrase({ servers }: StatusSnapshot): string {
   const tools = servers.flatMap((server) => server.tools);
   return `${toolCount(tools.length, tools.length)}, ${tokenPhrase(estimatedTokensOf(tools))} in each request`;

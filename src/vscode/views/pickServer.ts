@@ -2,9 +2,8 @@ import { inert } from '../../core/base/inert.js';
 import type { ServerStatus } from '../../core/reconcile/status.js';
 import { window } from './inertEditor.js';
 import { fileLabel } from './fileLabels.js';
-import { stateWord } from './phrases.js';
+import { stateWord } from './serverStates.js';
 
-/** Asks a person for one of several servers. Resolves to its id. */
 export async function pickServer(servers: readonly ServerStatus[]): Promise<string | undefined> {
   const items = servers.map(({ id, state, source }) => ({
     label: inert`${id}`,

@@ -1,8 +1,9 @@
 /** The product's own engine (host, connector, gateway) from the production build, as in the editor's extension host. */
 import { threadTime } from '../../support/core/threadTime.js';
 import { createRequire } from 'node:module';
+import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { ClientKind } from '../../../src/core/protocol/client.js';
+import { noClient, type ClientKind } from '../../../src/core/protocol/client.js';
 import type { GatewayEndpoint } from '../../../src/core/gateway/http/gateway.js';
 import type * as engineModule from '../../../src/vscode/engine/engine.js';
 import type { Clock } from '../../../src/core/base/clock.js';
@@ -64,6 +65,9 @@ async function create({ product, kept, conversations }: Start): Promise<engineMo
     filteredTools: () => 'information',
     trace: () => false,
     maxInstances: () => 128,
+    readSources: () => Promise.resolve(),
+    editor: { expected: () => noClient, note: () => {} },
+    others: { folder: undefined, home: homedir(), blocked: () => undefined },
     // The secret storage of the only window of its folder.
     address: { workspace: process.cwd(), secrets: new Secrets() },
     results: {

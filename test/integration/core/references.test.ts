@@ -4,9 +4,8 @@
  * An import also reads the references of other programs (C6).
  */
 import assert from 'node:assert/strict';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { runImport } from '../../../src/cli/importCommand.js';
+import { planImport } from '../../../src/core/import/plan.js';
 import { Emitter } from '../../../src/core/base/events.js';
 import type { LaunchDescription } from '../../../src/core/approval/fingerprint.js';
 import { fixturePath } from '../../support/core/bundles.js';
@@ -105,8 +104,6 @@ describe('core: references in arguments and addresses', () => {
   });
 
   it('An import converts `--access-token ${env:X}` and `-e X=${input:…}` to enabled references that start', async () => {
-    const source = path.join(stage.folder, '.vscode', 'mcp.json');
-    mkdirSync(path.dirname(source), { recursive: true });
     const text = JSON.stringify({
       inputs: [{ id: 'affixed', type: 'promptString', password: true, description: 'A token' }],
       servers: {
@@ -117,10 +114,16 @@ describe('core: references in arguments and addresses', () => {
         },
       },
     });
-    writeFileSync(source, text);
-    const outcome = runImport({ folder: stage.folder, file: source, format: undefined, write: true });
-    assert.equal(outcome.kind, 'done');
-    const written = readFileSync(stage.file, 'utf8');
+    const plan = planImport({
+      text,
+      file: path.join(stage.folder, '.vscode', 'mcp.json'),
+      label: 'mcp.json',
+      config: undefined,
+      isOfEditor: true,
+      folders: { folder: stage.folder, home: stage.folder },
+    });
+    assert.ok(plan.kind === 'planned');
+    const written = plan.after;
     assert.doesNotMatch(written, /enabled: false/);
     const [, secret = ''] = /prefix: 'X=', secret: (\w+)/.exec(written) ?? [];
     stage.entered.set(secret, canary('affixed'));

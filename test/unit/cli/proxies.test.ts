@@ -1,6 +1,6 @@
 /** The proxy of the environment for an address (X2). */
 import assert from 'node:assert/strict';
-import { proxyOf, ProxyAgents } from '../../../src/cli/proxies.js';
+import { ProxyAgents } from '../../../src/cli/proxies.js';
 
 const names = ['http_proxy', 'https_proxy', 'all_proxy', 'no_proxy'];
 
@@ -19,7 +19,7 @@ describe('proxies of the environment (X2)', () => {
     }
   });
 
-  const of = (address: string): string | undefined => proxyOf(new URL(address))?.host;
+  const of = (address: string): string | undefined => new ProxyAgents({}).proxyFor(new URL(address));
 
   it('the proxy depends on the scheme, with variables in any case', () => {
     assert.equal(of('http://a.test/'), undefined);
@@ -30,7 +30,7 @@ describe('proxies of the environment (X2)', () => {
   });
 
   it('a proxy that cannot be used is named without its address', () => {
-    const agents = new ProxyAgents({}, proxyOf);
+    const agents = new ProxyAgents({});
     const why = (address: string) => agents.unusableProxyFor(new URL(address));
     assert.equal(why('http://a.test/'), undefined);
     Object.assign(process.env, { http_proxy: 'socks5://me:mine@p.test:1', HTTPS_PROXY: 'not an address' });

@@ -9,7 +9,7 @@ import { isCall, type CallFact, type Fact } from '../../../core/calls/fact.js';
 import { clearCalls } from '../../../core/files/callFile.js';
 import { isObject } from '../../../core/base/isObject.js';
 import type { EngineSlot } from '../../engine/engineSlot.js';
-import { orShowFailure, window } from '../inertEditor.js';
+import { command, window } from '../inertEditor.js';
 import type { CallPages } from './callPages.js';
 
 export interface CallCommandDeps {
@@ -33,8 +33,7 @@ export function registerCallCommands(
 ): Disposable {
   const store = new DisposableStore('call commands');
   const register = (name: string, run: (fact: Fact | undefined) => Promise<void>): void => {
-    const command = (row: unknown): Promise<void> => orShowFailure(() => run(factOf(row)));
-    store.add(vscode.commands.registerCommand(`mcpToolsets.${name}`, command));
+    store.add(command(name, (row: unknown) => run(factOf(row))));
   };
   const registerForCall = (name: string, run: (fact: CallFact) => Promise<void>): void =>
     register(name, async (fact) => {

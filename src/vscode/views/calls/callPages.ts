@@ -1,7 +1,4 @@
-/**
- * Keeps the pages of calls as documents, which rows and lines of the chat open. They stay in memory until the window closes. The
- * oldest are dropped first.
- */
+/** Keeps the pages of calls as documents, until the window closes. The oldest are dropped first. */
 import type * as vscode from 'vscode';
 import type { Disposable } from '../../../core/base/disposables.js';
 import type { CallContent } from '../../../core/calls/contents.js';

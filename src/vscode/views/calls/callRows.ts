@@ -2,15 +2,8 @@
  * Makes the rows of the view *Calls* from facts: calls and events, newest first, in pages, so that 10,000 cost as little as 100.
  * Pure; does not import `vscode`.
  */
-import {
-  code,
-  formatted,
-  inert,
-  markdownList,
-  noMarkdown,
-  type Inert,
-  type Markdown,
-} from '../../../core/base/inert.js';
+import { code, formatted, inert, markdownList, noMarkdown, type Markdown } from '../../../core/base/inert.js';
+import { groupedBy } from '../../../core/base/groupedBy.js';
 import {
   hasFailed,
   isCall,
@@ -21,21 +14,13 @@ import {
 } from '../../../core/calls/fact.js';
 import type { NumberedFact } from '../../../core/calls/factLog.js';
 import { conversationLabel } from '../../../core/protocol/conversationLabel.js';
-import { isTrial } from '../../engine/trialConversation.js';
+import { isTrial } from '../../engine/conversationTitles.js';
 import { durationPhrase, timeOf, tokenPhrase } from '../phrases.js';
+import type { ShownRow } from '../trees.js';
 
 export type CallGrouping = 'time' | 'conversation' | 'server';
 
-export interface CallRow {
-  readonly id: string;
-  readonly label: Inert;
-  readonly description: Inert;
-  /** A screen reader says this in place of label and description. */
-  readonly spoken: Inert;
-  readonly tooltip: Markdown;
-  readonly icon: { readonly id: string; readonly color?: string };
-  /** Words for the conditions of menus, separated by spaces. */
-  readonly context: string;
+export interface CallRow extends ShownRow {
   /** The fact of a row without rows below it. */
   readonly fact?: CallFact | ServerFact;
   /** The facts of the rows below it, newest first. */
@@ -66,16 +51,11 @@ export function rowsBelow({ id, context, below = [] }: CallRow, options: CallRow
 function rowsIn(parent: string, facts: readonly NumberedFact[], options: CallRowOptions): CallRow[] {
   const pageOf = ({ number }: NumberedFact): number => Math.floor(number / pageSize);
   const oldestShown = facts[Math.min(facts.length, fewest) - 1];
-  const pages = new Map<number, NumberedFact[]>();
-  const rows: CallRow[] = [];
-  for (const one of facts) {
-    const page = pageOf(one);
-    const known = pages.get(page);
-    if (oldestShown && page >= pageOf(oldestShown)) rows.push(rowOf(one.fact, options));
-    else if (known) known.push(one);
-    else pages.set(page, [one]);
-  }
-  return [...rows, ...[...pages].map(([page, below]) => pageRow(`${parent}/page ${page}`, below, options))];
+  return [...groupedBy(facts, pageOf)].flatMap(([page, below]) =>
+    oldestShown && page >= pageOf(oldestShown)
+      ? below.map(({ fact }) => rowOf(fact, options))
+      : [pageRow(`${parent}/page ${page}`, below, options)],
+  );
 }
 
 function pageRow(id: string, below: readonly NumberedFact[], { now }: CallRowOptions): CallRow {
@@ -94,14 +74,8 @@ function summaryOf(below: readonly NumberedFact[]): Pick<CallRow, 'description' 
 
 function groupsOf(facts: readonly NumberedFact[], options: CallRowOptions): CallRow[] {
   const isByServer = options.grouping === 'server';
-  const groups = new Map<string, NumberedFact[]>();
-  for (const one of facts) {
-    const key = isByServer ? one.fact.toolset : (one.fact.conversation ?? '');
-    const known = groups.get(key);
-    if (known) known.push(one);
-    else groups.set(key, [one]);
-  }
-  return [...groups].map(([key, below]) => {
+  const keyOf = ({ fact }: NumberedFact): string => (isByServer ? fact.toolset : (fact.conversation ?? ''));
+  return [...groupedBy(facts, keyOf)].map(([key, below]) => {
     const newest = below[0]?.fact.at ?? options.now;
     const name = isByServer ? key : key === '' ? 'Outside conversations' : conversationName(key, options);
     const { description: summary } = summaryOf(below);

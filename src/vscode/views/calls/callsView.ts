@@ -9,14 +9,12 @@ import { FactLog, type NumberedFact } from '../../../core/calls/factLog.js';
 import { fits, parseFilter, type FactFilter } from '../../../core/calls/filter.js';
 import { followCalls, mostFacts } from '../../../core/files/callFile.js';
 import type { ConversationTitles } from '../../engine/conversationTitles.js';
-import { createTreeView, markdownString, TreeItem, window } from '../inertEditor.js';
+import { command, window } from '../inertEditor.js';
+import { asTimePasses, setContext, treeItem } from '../trees.js';
 import { registerCallCommands, type CallCommandDeps } from './callCommands.js';
 import { callRows, rowsBelow, type CallGrouping, type CallRow, type CallRowOptions } from './callRows.js';
 
 const viewId = 'mcpToolsets.calls';
-
-/** The milliseconds between updates of ages. Rows show minutes. */
-const agesLast = 30_000;
 
 /** So many rows are seen without scrolling. */
 const newest = 20;
@@ -34,7 +32,7 @@ export function showCalls(deps: CallsViewDeps): Disposable {
   const rows = store.add(
     new CallRows(log, (): Omit<CallRowOptions, 'grouping'> => ({ now: clock.now(), titleOf: titles.of })),
   );
-  const view = store.add(createTreeView(viewId, { treeDataProvider: rows, showCollapseAll: true }));
+  const view = store.add(window.createTreeView(viewId, { treeDataProvider: rows, showCollapseAll: true }));
   let following: ReturnType<typeof followCalls> | undefined;
   const follow = (): void => {
     const isWanted = view.visible && file !== undefined;
@@ -78,18 +76,11 @@ export function showCalls(deps: CallsViewDeps): Disposable {
   store.add(titles.onDidChange(() => view.visible && rows.show()));
   store.add(deps.onDidChangeRecorded(show));
   store.add(toDisposable(() => following?.dispose()));
-  let aging = clock.after(agesLast, age);
-  store.add(toDisposable(() => aging.dispose()));
-  function age(): void {
-    if (view.visible && log.all.length > 0) rows.show();
-    aging = clock.after(agesLast, age);
-  }
-  const setContext = (name: string, value: unknown): void =>
-    void vscode.commands.executeCommand('setContext', `mcpToolsets.${name}`, value);
+  store.add(asTimePasses(clock, () => view.visible && log.all.length > 0 && rows.show()));
   setContext('callGrouping', rows.grouping);
   for (const grouping of ['time', 'conversation', 'server'] as const) {
     store.add(
-      vscode.commands.registerCommand(`mcpToolsets.callsBy${grouping[0]?.toUpperCase()}${grouping.slice(1)}`, () => {
+      command(`callsBy${grouping[0]?.toUpperCase()}${grouping.slice(1)}`, () => {
         rows.grouping = grouping;
         setContext('callGrouping', grouping);
         show();
@@ -101,9 +92,9 @@ export function showCalls(deps: CallsViewDeps): Disposable {
     setContext('callsFiltered', text !== '');
     show();
   };
-  store.add(vscode.commands.registerCommand('mcpToolsets.clearCallFilter', () => filterBy('')));
+  store.add(command('clearCallFilter', () => filterBy('')));
   store.add(
-    vscode.commands.registerCommand('mcpToolsets.filterCalls', async () => {
+    command('filterCalls', async () => {
       const text = await window.showInputBox({
         title: inert`Filter Calls`,
         prompt: inert`Words, such as tool:read, agent:codex, server:files, slow:2s or failed. All have to fit.`,
@@ -183,15 +174,8 @@ class CallRows implements vscode.TreeDataProvider<CallRow>, Disposable {
   }
 
   getTreeItem(row: CallRow): vscode.TreeItem {
-    const folding = row.below ? vscode.TreeItemCollapsibleState.Collapsed : vscode.TreeItemCollapsibleState.None;
-    const item = new TreeItem(row.label, folding);
-    item.id = row.id;
-    item.description = row.description;
-    item.accessibilityInformation = { label: row.spoken };
-    item.tooltip = markdownString(row.tooltip);
-    const { id, color } = row.icon;
-    item.iconPath = new vscode.ThemeIcon(id, color === undefined ? undefined : new vscode.ThemeColor(color));
-    item.contextValue = row.context;
+    const { Collapsed, None } = vscode.TreeItemCollapsibleState;
+    const item = treeItem(row, row.below ? Collapsed : None);
     if (row.context.startsWith('call')) {
       item.command = { command: 'mcpToolsets.showCall', title: 'Show Call', arguments: [row] };
     }

@@ -1,7 +1,6 @@
 /** Fills the Problems view (E1) with the problems of the snapshot. */
 import * as vscode from 'vscode';
 import { isDeepStrictEqual } from 'node:util';
-import { assertNever } from '../../../core/base/assertNever.js';
 import { DisposableStore, type Disposable } from '../../../core/base/disposables.js';
 import type { Place, Range, Severity } from '../../../core/base/problem.js';
 import { diagnosticsByFile, type DiagnosticModel } from './problemTexts.js';
@@ -30,7 +29,7 @@ export function showDiagnostics(slot: EngineSlot): Disposable {
 }
 
 function toDiagnostic(model: DiagnosticModel): vscode.Diagnostic {
-  const diagnostic = new Diagnostic(toRange(model.range), model.message, toSeverity(model.severity));
+  const diagnostic = new Diagnostic(toRange(model.range), model.message, severities[model.severity]);
   diagnostic.source = diagnosticSource;
   diagnostic.code = { value: model.code, target: pageOf(model.code) };
   if (model.related.length > 0) {
@@ -41,20 +40,12 @@ function toDiagnostic(model: DiagnosticModel): vscode.Diagnostic {
   return diagnostic;
 }
 
-function toSeverity(severity: Severity): vscode.DiagnosticSeverity {
-  switch (severity) {
-    case 'error':
-      return vscode.DiagnosticSeverity.Error;
-    case 'warning':
-      return vscode.DiagnosticSeverity.Warning;
-    case 'information':
-      return vscode.DiagnosticSeverity.Information;
-    case 'hint':
-      return vscode.DiagnosticSeverity.Hint;
-    default:
-      return assertNever(severity);
-  }
-}
+const severities: Readonly<Record<Severity, vscode.DiagnosticSeverity>> = {
+  error: vscode.DiagnosticSeverity.Error,
+  warning: vscode.DiagnosticSeverity.Warning,
+  information: vscode.DiagnosticSeverity.Information,
+  hint: vscode.DiagnosticSeverity.Hint,
+};
 
 export function toRange({ start, end }: Range): vscode.Range {
   return new vscode.Range(start.line, start.character, end.line, end.character);

@@ -1,13 +1,10 @@
-/**
- * Provides the pages of `docs` as documents, and a page for each problem code (E1). Diagnostics link to these pages, not to
- * commands, because only the Problems view runs commands. By an association in `package.json`, they open as previews.
- */
+/** Provides `docs` and a page for each problem code (E1). Only the Problems view runs commands, so diagnostics link to pages. */
 import * as vscode from 'vscode';
 import { DisposableStore, type Disposable } from '../../../core/base/disposables.js';
 import { inert } from '../../../core/base/inert.js';
 import { problemCodes, type ProblemCode } from '../../../core/base/problem.js';
 import { explanation } from './problemTexts.js';
-import { window, orShowFailure } from '../inertEditor.js';
+import { command, window } from '../inertEditor.js';
 
 /** `package.json` has the same scheme. */
 const scheme = 'mcp-toolsets-problem';
@@ -44,6 +41,6 @@ export function registerProblemPages(extensionUri: vscode.Uri): Disposable {
       },
     }),
   );
-  store.add(vscode.commands.registerCommand('mcpToolsets.openDocumentation', () => orShowFailure(choose)));
+  store.add(command('openDocumentation', choose));
   return store;
 }

@@ -1,4 +1,5 @@
 /** Texts of problems: for the Problems view, and the page of a code. Pure; does not import `vscode`. */
+import { groupedBy } from '../../../core/base/groupedBy.js';
 import { inertLines, unmarked, type Inert } from '../../../core/base/inert.js';
 import type { Place, Problem, ProblemCode, Range, Severity } from '../../../core/base/problem.js';
 
@@ -12,19 +13,18 @@ export interface DiagnosticModel {
 }
 
 export function diagnosticsByFile(problems: readonly Problem[]): ReadonlyMap<string, readonly DiagnosticModel[]> {
-  const files = new Map<string, DiagnosticModel[]>();
-  for (const problem of problems) {
-    const entries = files.get(problem.place.file) ?? [];
-    files.set(problem.place.file, entries);
-    entries.push({
-      range: problem.place.range,
-      message: inertLines(unmarked(`${problem.message.trimEnd()}\n${problem.fix}`)),
-      severity: problem.severity,
-      code: problem.code,
-      related: (problem.related ?? []).map(({ message, place }) => ({ message: inertLines(unmarked(message)), place })),
-    });
-  }
-  return files;
+  const files = groupedBy(problems, ({ place }) => place.file);
+  return new Map([...files].map(([file, own]) => [file, own.map(diagnosticOf)]));
+}
+
+function diagnosticOf({ severity, code, place, message, fix, related = [] }: Problem): DiagnosticModel {
+  return {
+    range: place.range,
+    message: inertLines(unmarked(`${message.trimEnd()}\n${fix}`)),
+    severity,
+    code,
+    related: related.map((one) => ({ message: inertLines(unmarked(one.message)), place: one.place })),
+  };
 }
 
 /** Makes a page of one row of `docs/problems.md`, because the editor opens no preview at an anchor. */

@@ -1,10 +1,4 @@
-/**
- * Opens files as documents of the editor. The editor reads any path without a bound, and a path of a workspace may lead to a
- * pipe or a device. So this module checks the file first (S2). `test/unit/base/textFile.test.ts` refuses other ways.
- *
- * After another program writes a file, the editor has the former text until its watcher reports the change. This takes
- * minutes for a hidden file outside the workspace.
- */
+/** Opens files as documents. The editor reads any path without a bound, also a pipe, so the file is checked first (S2). */
 import { withoutMark } from '../../../core/base/byteOrderMark.js';
 import * as vscode from 'vscode';
 import { nextEvent } from '../../../core/base/events.js';
@@ -13,10 +7,7 @@ import { largestForeignFile, readTextFile } from '../../../core/base/textFile.js
 /** How long the editor may take to notice a change, in milliseconds. */
 const noticeLimitMs = 1_000;
 
-/**
- * Resolves when the document has the text of the file or unsaved changes, or after the time limit. Rejects with a sentence for a
- * person, or as `node:fs` does. Files of other machines are left to the editor.
- */
+/** Resolves when the document has the text of the file or unsaved changes. The editor may notice a change late. */
 export async function openDocument(file: vscode.Uri): Promise<vscode.TextDocument> {
   const { document, untilRead } = await open(file);
   await untilRead();

@@ -1,7 +1,4 @@
-/**
- * Documents that show a text and cannot be edited. A document never changes, because a person may have answered a question about
- * it. So each text has a new address.
- */
+/** A document that cannot be edited. It never changes, because a person may have answered a question about it. */
 import * as vscode from 'vscode';
 import { randomBytes } from 'node:crypto';
 import { BoundedMap } from '../../../core/base/boundedMap.js';

@@ -1,25 +1,16 @@
-/**
- * Asks about documents that a person reads first. The editor hides a message after 10 s, which is too short for reading. So
- * buttons in the title of the documents answer too, as long as the documents are open (S1, S3, S4, C6).
- *
- * Invariant: a button agrees to its document, and only while the question is open. The commands of the buttons need the address
- * of the document, which other extensions cannot guess.
- */
+/** Asks about documents. A message hides after 10 s, too short for reading, so buttons in the title answer too. */
 import * as vscode from 'vscode';
 import { DisposableStore, type Disposable } from '../../../core/base/disposables.js';
 import { inert, type Inert } from '../../../core/base/inert.js';
-import { window, type InertItem } from '../inertEditor.js';
+import { command, window, type InertItem } from '../inertEditor.js';
 import type { ReadOnlyDocuments } from './readOnlyDocuments.js';
 
-/** The open questions by the addresses of their documents. */
+/** The open questions by the addresses of their documents, which other extensions cannot guess. */
 const open = new Map<string, (command: string) => void>();
 
-interface Review {
+interface ReviewQuestion<One> {
   readonly now: string;
   readonly before: string | undefined;
-}
-
-interface ReviewQuestion<One> extends Review {
   readonly documents: ReadOnlyDocuments;
   readonly what: 'MCP servers' | 'MCP tools';
   readonly yes: 'Approve' | 'Accept';
@@ -29,12 +20,13 @@ interface ReviewQuestion<One> extends Review {
   readonly pick: { readonly placeHolder: Inert; readonly title?: Inert };
 }
 
-/** Shows a review and asks about it. Resolves to the agreed parts; undefined without an answer. */
+/** Resolves to the agreed parts; undefined without an answer. */
 export async function agreedInReview<One>(
   all: readonly One[],
-  { documents, what, yes, question, item, pick, ...review }: ReviewQuestion<One>,
+  review: ReviewQuestion<One>,
 ): Promise<readonly One[] | undefined> {
-  const shown = await showReview(documents, review, what, yes === 'Approve' ? 'approved' : 'accepted');
+  const { documents, yes, question, item, pick } = review;
+  const shown = await showReview(review);
   const several = all.length > 1;
   const agree = several ? (`${yes} All` as const) : yes;
   const asked = several
@@ -47,16 +39,8 @@ export async function agreedInReview<One>(
   return answer === agree ? all : chosen?.map(({ one }) => one);
 }
 
-/**
- * Shows a review beside the active editor, or the difference to the earlier text. Resolves to the document with the buttons.
- * @param agreed the word for the state after the agreement
- */
-async function showReview(
-  documents: ReadOnlyDocuments,
-  { now, before }: Review,
-  what: string,
-  agreed: 'approved' | 'accepted',
-): Promise<vscode.Uri> {
+async function showReview({ documents, now, before, what, yes }: ReviewQuestion<never>): Promise<vscode.Uri> {
+  const agreed = yes === 'Approve' ? 'approved' : 'accepted';
   await documents.closeTabs();
   const right = documents.add(`${what}, to be ${agreed}.txt`, now);
   if (before === undefined) {
@@ -72,8 +56,7 @@ async function showReview(
 }
 
 /**
- * Resolves to the answer of the message or of a button in the title of a document, whichever comes first.
- * @param asked the message; after a button, a late answer to it means nothing
+ * Resolves to the first answer: of the message, or of a button in the title of a document.
  * @param yes the answer of the only button, or the answers of several by the names of their commands
  */
 export async function answerBeside<Answer extends string>(
@@ -108,7 +91,7 @@ export function registerReviewAnswers(): Disposable {
     'refuseShown',
   ]) {
     store.add(
-      vscode.commands.registerCommand(`mcpToolsets.${name}`, (shown: unknown) => {
+      command(name, (shown: unknown) => {
         const answer = shown instanceof vscode.Uri ? open.get(shown.toString()) : undefined;
         if (answer) answer(name);
         else void window.showInformationMessage(inert`This question was already answered, or the review has ended.`);

@@ -1,7 +1,4 @@
-/**
- * Holds back the first answer to a view until it is known. VS Code 1.139 loses changes before its first answer, and
- * then shows the outdated answer. So the first answer is right, and no change event follows it.
- */
+/** Holds back the first answer to a view, because VS Code 1.139 loses changes before it and shows an outdated answer. */
 export class HeldAnswers<T> {
   private isKnown = false;
   private waiting: ((answer: T) => void)[] = [];

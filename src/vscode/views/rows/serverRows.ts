@@ -1,49 +1,49 @@
-/**
- * Makes the rows of the sidebar from the status snapshot as plain values with stable ids: each server with its state, icon,
- * tooltip, actions and rows below it. Rows of tools, prompts and instances have modules beside this one. Pure; knows neither
- * `vscode` nor how rows are drawn.
- */
+/** Makes the rows of the sidebar from the status snapshot as plain values with stable ids. Pure. */
 import { commandLine, launchLines } from '../../../core/approval/approvalTexts.js';
-import { assertNever } from '../../../core/base/assertNever.js';
-import { code, inert, formatted, markdownList, noMarkdown, unmarked, type Markdown } from '../../../core/base/inert.js';
+import { code, formatted, markdownList, noMarkdown, unmarked, type Markdown } from '../../../core/base/inert.js';
+import { groupedBy } from '../../../core/base/groupedBy.js';
 import { needsAttention, type Problem } from '../../../core/base/problem.js';
 import { firstLine } from '../../../core/base/text.js';
 import { shortfallsOf } from '../../../core/reconcile/shortfall.js';
-import type { ServerState, ServerStatus, StatusSnapshot } from '../../../core/reconcile/status.js';
+import type { InstanceStatus, ServerState, ServerStatus, StatusSnapshot } from '../../../core/reconcile/status.js';
 import type { Toolset } from '../../../core/tools/catalogue.js';
 import { estimatedTokensOf } from '../../../core/tools/tokens.js';
 import {
+  durationPhrase,
+  instanceLabel,
+  instancePhrase,
   previousLine,
   rememberedPhrase,
-  stateWord,
   timeOf,
   tokenPhrase,
   toolCount,
   transportWord,
 } from '../phrases.js';
-import { instanceNodes } from './instanceRows.js';
-import { changedNodes, promptNodes, resourceNodes } from './promptRows.js';
-import { actions, approvalActions, signInActions } from './serverActions.js';
-import { excludedNode, excludedNodes, toolNode, toolNodes } from './toolRows.js';
 import {
-  group,
+  actions,
+  approvalActions,
+  errorIcon,
   pendingIcon,
-  type TreeIcon,
-  type TreeNode,
-  type TreeOptions,
-  uniqueIds,
-  warningIcon,
-} from './treeNode.js';
+  signInActions,
+  stateViews,
+  stateWord,
+  type ViewIcon,
+} from '../serverStates.js';
+import {
+  changedNodes,
+  excludedNode,
+  excludedNodes,
+  promptNodes,
+  resourceNodes,
+  toolNode,
+  toolNodes,
+} from './offerRows.js';
+import { group, row, type TreeNode, type TreeOptions, uniqueIds, warningIcon } from './treeNode.js';
 
 export function treeModel(snapshot: StatusSnapshot, options: TreeOptions): readonly TreeNode[] {
   const severalFiles = new Set(snapshot.servers.map(({ source }) => source)).size > 1;
   const unique = uniqueIds();
-  const problems = new Map<string | undefined, Problem[]>();
-  for (const problem of snapshot.problems) {
-    const known = problems.get(problem.server);
-    if (known) known.push(problem);
-    else problems.set(problem.server, [problem]);
-  }
+  const problems = groupedBy(snapshot.problems, ({ server }) => server);
   const ofServer = (id: string): readonly Problem[] => problems.get(id) ?? [];
   const shown = options.onlyWithProblems
     ? snapshot.servers.filter(({ id }) => ofServer(id).some(needsAttention))
@@ -80,15 +80,20 @@ function serverNode(
   const lacks = shortfallsOf(server, problems);
   const facts = [...serverDescription(server, options.now, lacks), ...sourceWords(server, options, severalFiles)];
   const state = server.state.kind;
-  const switched = state === 'disabled' ? 'disabled' : 'enabled';
-  return {
+  return row({
     id,
     kind: 'server',
     server: server.id,
-    label: inert`${server.id}`,
-    description: inert`${facts.join(' · ')}`,
-    spoken: inert`${[server.id, 'server', ...(['running', 'failed'].includes(state) ? [state] : []), ...(lacks.length > 0 ? ['warning'] : []), ...facts].join(', ')}`,
-    tooltip: serverTooltip(server, options),
+    label: server.id,
+    words: facts,
+    spoken: [
+      server.id,
+      'server',
+      ...(['running', 'failed'].includes(state) ? [state] : []),
+      ...(lacks.length > 0 ? ['warning'] : []),
+      ...facts,
+    ],
+    lines: serverLines(server, options),
     icon: serverIcon(server, lacks),
     context: [
       'server',
@@ -98,13 +103,13 @@ function serverNode(
       ...(server.changedOffers.length > 0 ? ['changed'] : []),
       ...(state === 'failed' ? [state] : []),
       ...(server.hasSecrets || problems.some(({ code: of }) => of === 'secret-unset') ? ['secret'] : []),
-      switched,
+      state === 'disabled' ? 'disabled' : 'enabled',
     ].join(' '),
     initially: state === 'pending' || state === 'failed' ? 'expanded' : children.length > 0 ? 'collapsed' : 'leaf',
     place: server.place,
     name: server.id,
     children,
-  };
+  });
 }
 
 function serverDescription(server: ServerStatus, now: number, lacks: readonly string[]): string[] {
@@ -130,46 +135,18 @@ function stateFacts(state: ServerState): string[] {
   return [state.kind === 'starting' ? 'starting…' : stateWord(state)];
 }
 
-function serverIcon(server: ServerStatus, lacks: readonly string[]): TreeIcon {
+function serverIcon(server: ServerStatus, lacks: readonly string[]): ViewIcon {
   if (server.approval.kind === 'pending') return pendingIcon;
   return lacks.length > 0 || (server.previous && server.state.kind !== 'failed')
     ? warningIcon
-    : stateIcon(server.state);
+    : stateViews[server.state.kind].icon;
 }
 
-function stateIcon(state: ServerState): TreeIcon {
-  switch (state.kind) {
-    case 'disabled':
-      return { id: 'circle-slash', color: 'disabledForeground' };
-    case 'invalid':
-    case 'failed':
-      return { id: 'error', color: 'list.errorForeground' };
-    case 'pending':
-      return pendingIcon;
-    case 'signInNeeded':
-      return { id: 'key', color: 'list.warningForeground' };
-    case 'starting':
-      return { id: 'loading~spin' };
-    case 'running':
-      return { id: 'pass-filled', color: 'testing.iconPassed' };
-    case 'remembered':
-      return { id: 'history', color: 'testing.iconPassed' };
-    case 'idle':
-      return { id: 'pass', color: 'testing.iconPassed' };
-    case 'reconnecting':
-      return { id: 'sync~spin', color: 'list.warningForeground' };
-    case 'stopped':
-      return { id: 'circle-large-outline', color: 'disabledForeground' };
-    default:
-      return assertNever(state);
-  }
-}
-
-function serverTooltip(server: ServerStatus, options: TreeOptions): Markdown {
+function serverLines(server: ServerStatus, options: TreeOptions): Markdown[] {
   const { state, previous, serverInfo } = server;
   const at = (time: number): string => timeOf(time, options.now);
   const since = 'since' in state && state.kind !== 'remembered' ? ` since ${at(state.since)}` : '';
-  const lines = [
+  return [
     formatted`**${server.id}** ${stateWord(state)}${since}`,
     state.kind === 'reconnecting' ? formatted`${state.cause}` : noMarkdown,
     state.kind === 'signInNeeded' ? formatted`${state.why}` : noMarkdown,
@@ -194,7 +171,6 @@ function serverTooltip(server: ServerStatus, options: TreeOptions): Markdown {
     ),
     formatted`${options.fileLabel(server.source)}`,
   ];
-  return markdownList(lines, '\n\n');
 }
 
 /** The phrase explains the estimate. A person can compare it with other figures. */
@@ -212,51 +188,39 @@ function leaseLine({ instances }: ServerStatus): Markdown {
     : formatted`${leases} conversations hold an instance each`;
 }
 
-/** Makes the row of a waiting launch. A person sees the command without a click. */
 function launchNodes(parent: string, { id: server, approval, place }: ServerStatus): TreeNode[] {
   if (approval.kind !== 'pending') return [];
   return [
-    {
+    row({
       id: `${parent}/launch`,
       kind: 'launch',
       server,
-      label: inert`${commandLine(approval.launch)}`,
-      description: inert``,
-      spoken: inert`waits for approval: ${commandLine(approval.launch)}`,
-      tooltip: markdownList(
-        launchLines(approval.launch).map((line) => formatted`${line}`),
-        '\n\n',
-      ),
+      label: commandLine(approval.launch),
+      spoken: [`waits for approval: ${commandLine(approval.launch)}`],
+      lines: launchLines(approval.launch).map((line) => formatted`${line}`),
       icon: { id: 'terminal' },
-      context: 'launch',
-      initially: 'leaf',
       place,
-      children: [],
-    },
+    }),
   ];
 }
 
-/** Makes the rows of a server's errors and warnings, which come before its tools. */
 function problemNodes(parent: string, server: ServerStatus, problems: readonly Problem[]): TreeNode[] {
   const unique = uniqueIds();
   return problems
-    .filter((problem) => problem.place.file === server.source)
-    .filter(needsAttention)
-    .map((problem) => ({
-      id: unique(`${parent}/problem/${problem.code}:${problem.place.range.start.line}`),
-      kind: 'problem',
-      server: server.id,
-      label: inert`${firstLine(unmarked(problem.message))}`,
-      description: inert``,
-      spoken: inert`${problem.severity}: ${unmarked(problem.message)}`,
-      tooltip: formatted`${unmarked(problem.message)}\n\n*${unmarked(problem.fix)}*`,
-      icon: problem.severity === 'error' ? { id: 'error', color: 'list.errorForeground' } : warningIcon,
-      context: 'problem',
-      initially: 'leaf',
-      place: problem.place,
-      name: `${problem.message} ${problem.fix}`,
-      children: [],
-    }));
+    .filter((problem) => problem.place.file === server.source && needsAttention(problem))
+    .map(({ code: of, severity, message, fix, place }) =>
+      row({
+        id: unique(`${parent}/problem/${of}:${place.range.start.line}`),
+        kind: 'problem',
+        server: server.id,
+        label: firstLine(unmarked(message)),
+        spoken: [`${severity}: ${unmarked(message)}`],
+        lines: [formatted`${unmarked(message)}`, formatted`*${unmarked(fix)}*`],
+        icon: severity === 'error' ? errorIcon : warningIcon,
+        place,
+        name: `${message} ${fix}`,
+      }),
+    );
 }
 
 /** Names the file of a server (C5), unless all servers come from one file of a folder. */
@@ -274,40 +238,83 @@ function sourceWords(server: ServerStatus, options: TreeOptions, severalFiles: b
 function shadowedNodes(parent: string, server: ServerStatus, options: TreeOptions): TreeNode[] {
   return server.shadows.map((place) => {
     const file = options.fileLabel(place.file);
-    return {
+    return row({
       id: `${parent}/shadowed/${place.file}`,
       kind: 'shadowed',
       server: server.id,
-      label: inert`also in ${file}`,
-      description: inert`shadowed`,
-      spoken: inert`shadowed entry in ${file}`,
-      tooltip: formatted`${file} also has an entry ${server.id}. The entry in ${options.fileLabel(server.source)} counts instead.`,
+      label: `also in ${file}`,
+      words: ['shadowed'],
+      spoken: [`shadowed entry in ${file}`],
+      lines: [
+        formatted`${file} also has an entry ${server.id}. The entry in ${options.fileLabel(server.source)} counts instead.`,
+      ],
       icon: { id: 'layers' },
-      context: 'shadowed',
-      initially: 'leaf',
       place,
-      children: [],
-    };
+    });
   });
 }
 
 function builtInNode({ id, tools, excluded }: Toolset): TreeNode {
   const facts = ['built in', toolCount(tools.length, tools.length), tokenPhrase(estimatedTokensOf(tools))];
-  return {
+  return row({
     id,
     kind: 'builtIn',
     server: id,
-    label: inert`${id}`,
-    description: inert`${facts.join(' · ')}`,
-    spoken: inert`${[id, ...facts].join(', ')}`,
-    tooltip: formatted`**${id}**\n\nBy these tools, agents see the state of your servers, release their instances, restart servers and reload the config files. The setting ${code('mcpToolsets.adminTools')} switches them off.`,
+    label: id,
+    words: facts,
+    spoken: [id, ...facts],
+    lines: [
+      formatted`**${id}**`,
+      formatted`By these tools, agents see the state of your servers, release their instances, restart servers and reload the config files. The setting ${code('mcpToolsets.adminTools')} switches them off.`,
+    ],
     icon: { id: 'extensions' },
-    context: 'builtIn',
     initially: 'collapsed',
     name: id,
     children: [
       ...tools.map((tool) => toolNode(id, id, tool)),
       ...excluded.map((tool) => excludedNode(id, id, tool)),
     ].map((node) => ({ ...node, kind: 'builtIn', context: `builtInTool ${node.context}` })),
-  };
+  });
+}
+
+function instanceNodes(parent: string, server: ServerStatus, { now, titleOf }: TreeOptions): TreeNode[] {
+  return server.instances.map((instance) => {
+    const { use, startedAt, lastCallAt, lastTool, pid, folder } = instance;
+    const phrase = instancePhrase(use);
+    const conversation = use.kind === 'leased' ? use.conversation : undefined;
+    const { text: title, chat } = (conversation === undefined ? undefined : titleOf(conversation)) ?? {};
+    const called = conversation === undefined || lastTool === undefined ? [] : [lastTool];
+    const words = [
+      ...(title === undefined ? [] : called),
+      activity(instance, now),
+      `${durationPhrase(now - startedAt)} old`,
+    ];
+    return row({
+      id: `${parent}/instance/${instance.id}`,
+      kind: 'instance',
+      server: server.id,
+      label: instanceLabel(instance, title, now),
+      words,
+      spoken: [title ?? phrase, 'instance', words.join(' · ')],
+      lines: [
+        formatted`**${title ?? phrase}**`,
+        use.kind === 'leased'
+          ? formatted`conversation ${code(use.conversation)}, since ${timeOf(use.since, now)}; “Release Instance” ends it, and the next call of the conversation starts another`
+          : noMarkdown,
+        formatted`started ${timeOf(startedAt, now)}${pid === undefined ? '' : `, process ${pid}`}`,
+        folder === undefined ? noMarkdown : formatted`works in ${code(folder)}`,
+        lastCallAt === undefined
+          ? formatted`not called yet`
+          : formatted`last call ${called.join('')} ${timeOf(lastCallAt, now)}`,
+      ],
+      icon: { id: use.kind === 'leased' ? 'comment-discussion' : 'server-process' },
+      context: `instance ${use.kind}`,
+      ...(conversation !== undefined && { conversation, chat }),
+    });
+  });
+}
+
+function activity({ callsInFlight, lastCallAt }: InstanceStatus, now: number): string {
+  if (callsInFlight > 0) return callsInFlight === 1 ? '1 call running' : `${callsInFlight} calls running`;
+  return lastCallAt === undefined ? 'not called yet' : `idle ${durationPhrase(now - lastCallAt)}`;
 }

@@ -3,10 +3,7 @@ import type { OfferName } from '../../../core/approval/offerPrints.js';
 import { isObject } from '../../../core/base/isObject.js';
 import type { TreeNode } from './treeNode.js';
 
-/**
- * A row or the id of a server; undefined from the palette. Another extension may run a command with any argument, so every
- * other value counts as undefined.
- */
+/** A row or the id of a server. Another extension may run a command with any argument, so the rest counts as undefined. */
 export type Subject = unknown;
 
 const texts = ['server', 'name', 'conversation', 'original', 'published'] as const;
@@ -15,7 +12,6 @@ interface SubjectNode extends Partial<Pick<TreeNode, 'kind' | 'ticked' | (typeof
   readonly changed?: Partial<OfferName>;
 }
 
-/** A tool with the present or the wanted state of its tick box. */
 export type TickedRow = Pick<SubjectNode, 'server' | 'original' | 'ticked'>;
 
 export function serverOf(subject: Subject): string | undefined {
@@ -34,7 +30,6 @@ export function nodeOf(subject: Subject): SubjectNode | undefined {
   };
 }
 
-/** Returns the rows of a command: all selected rows, or the row of its menu. */
 export function nodesOf(subject: Subject, selected: unknown): SubjectNode[] {
   return (Array.isArray(selected) ? selected : [subject]).flatMap((one) => nodeOf(one) ?? []);
 }

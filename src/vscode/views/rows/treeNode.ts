@@ -1,18 +1,13 @@
 /** A row of the sidebar as a plain value. Pure; does not import `vscode`. */
 import { isDeepStrictEqual } from 'node:util';
-import { inert, noMarkdown, type Inert, type Markdown } from '../../../core/base/inert.js';
+import { inert, markdownList, type Markdown } from '../../../core/base/inert.js';
 import type { OfferName } from '../../../core/approval/offerPrints.js';
 import type { Place } from '../../../core/base/problem.js';
 import type { ConversationTitle } from '../../engine/conversationTitles.js';
+import type { ViewIcon } from '../serverStates.js';
+import type { ShownRow } from '../trees.js';
 
-export interface TreeIcon {
-  /** A name of the editor's icon font. */
-  readonly id: string;
-  readonly color?: string;
-}
-
-export interface TreeNode {
-  readonly id: string;
+export interface TreeNode extends ShownRow {
   readonly kind:
     | 'server'
     | 'launch'
@@ -27,14 +22,6 @@ export interface TreeNode {
     | 'shadowed'
     | 'builtIn';
   readonly server: string;
-  readonly label: Inert;
-  readonly description: Inert;
-  /** A screen reader says this in place of label and description. It includes the meaning of the icon. */
-  readonly spoken?: Inert;
-  readonly tooltip: Markdown;
-  readonly icon: TreeIcon;
-  /** Words for the conditions of menus, separated by spaces. */
-  readonly context: string;
   readonly initially: 'leaf' | 'collapsed' | 'expanded';
   readonly place?: Place;
   readonly ticked?: boolean;
@@ -55,33 +42,56 @@ export interface TreeOptions {
   /** True if the person wants to see only servers with an error or a warning. */
   readonly onlyWithProblems?: boolean;
   readonly now: number;
-  /** Returns a file as a person sees it, such as relative to its workspace folder. */
   readonly fileLabel: (file: string) => string;
-  /** Returns a short name of the file's workspace folder. */
   readonly folderLabel: (file: string) => string;
   readonly titleOf: (conversation: string) => ConversationTitle | undefined;
 }
 
-export const pendingIcon: TreeIcon = { id: 'shield', color: 'list.warningForeground' };
+export const warningIcon: ViewIcon = { id: 'warning', color: 'list.warningForeground' };
 
-export const warningIcon: TreeIcon = { id: 'warning', color: 'list.warningForeground' };
+type Made = 'label' | 'description' | 'spoken' | 'tooltip';
+type Usual = 'context' | 'initially' | 'children';
+
+interface RowParts extends Omit<TreeNode, Made | Usual | 'changed'>, Partial<Pick<TreeNode, Usual>> {
+  readonly label: string;
+  readonly words?: readonly string[];
+  readonly spoken: readonly string[];
+  /** The paragraphs of the tooltip. */
+  readonly lines?: readonly Markdown[];
+  /** A changed offer looks like a warning. */
+  readonly changed?: OfferName | undefined;
+}
+
+/** By default, a row has no rows below it, and its kind is its context. */
+export function row({ label, words = [], spoken, lines = [], changed, ...rest }: RowParts): TreeNode {
+  return {
+    context: changed ? `${rest.kind} changed` : rest.kind,
+    initially: 'leaf',
+    children: [],
+    ...rest,
+    label: inert`${label}`,
+    description: inert`${words.join(' · ')}`,
+    spoken: inert`${spoken.join(', ')}`,
+    tooltip: markdownList(lines, '\n\n'),
+    ...(changed && { changed, icon: warningIcon }),
+  };
+}
 
 export function group(parent: string, server: string, label: string, key: string, children: TreeNode[]): TreeNode[] {
   if (children.length === 0) return [];
   return [
-    {
+    row({
       id: `${parent}/${key}`,
       kind: 'group',
       server,
-      label: inert`${label}`,
-      description: inert`${children.length}`,
-      spoken: inert`${label}, ${children.length}`,
-      tooltip: noMarkdown,
+      label,
+      words: [`${children.length}`],
+      spoken: [label, `${children.length}`],
       icon: { id: groupIcons[key] ?? 'server-process' },
       context: `group ${key}`,
       initially: 'collapsed',
       children,
-    },
+    }),
   ];
 }
 
@@ -97,10 +107,7 @@ export function uniqueIds(): (id: string) => string {
   };
 }
 
-/**
- * Returns the topmost changed rows (E3). Redrawing a row redraws everything below it. Returns undefined if rows were added,
- * removed or moved. Then their parent needs a redraw.
- */
+/** Returns the topmost changed rows (E3), or undefined if rows were added, removed or moved. */
 export function changedRows(before: readonly TreeNode[], after: readonly TreeNode[]): readonly TreeNode[] | undefined {
   if (before.length !== after.length || after.some(({ id }, index) => id !== before[index]?.id)) return undefined;
   return after.flatMap((node, index) => {

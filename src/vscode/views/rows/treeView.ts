@@ -1,9 +1,6 @@
-/**
- * Draws the rows of `treeModel` in the sidebar (E3). It redraws only changed rows, so the view does not flicker and
- * keeps its selection and folding.
- */
+/** Draws the sidebar (E3). It redraws only changed rows, so the view keeps its selection and folding. */
 import * as vscode from 'vscode';
-import { DisposableStore, toDisposable, type Disposable } from '../../../core/base/disposables.js';
+import { DisposableStore, type Disposable } from '../../../core/base/disposables.js';
 import { inert } from '../../../core/base/inert.js';
 import type { Clock } from '../../../core/base/clock.js';
 import { asText } from '../../../core/base/text.js';
@@ -11,7 +8,8 @@ import { serves } from '../../../core/reconcile/shortfall.js';
 import type { ConversationTitles } from '../../engine/conversationTitles.js';
 import { toLocation } from '../problems/diagnostics.js';
 import type { EngineSlot, WindowState } from '../../engine/engineSlot.js';
-import { createTreeView, markdownString, TreeItem, orShowFailure, window } from '../inertEditor.js';
+import { command, orShowFailure, window } from '../inertEditor.js';
+import { asTimePasses, setContext, treeItem } from '../trees.js';
 import { fileLabel, folderLabel } from '../fileLabels.js';
 import { HeldAnswers } from './heldAnswers.js';
 import type { TickedRow } from './subject.js';
@@ -20,9 +18,6 @@ import { changedRows, type TreeNode, type TreeOptions } from './treeNode.js';
 import { badgeOf, hasBrokenFile, sidebarMessage } from '../phrases.js';
 
 export const viewId = 'mcpToolsets.servers';
-
-/** The milliseconds between updates of ages. Rows show minutes. */
-const agesLast = 30_000;
 
 interface TreeDeps {
   readonly slot: EngineSlot;
@@ -36,7 +31,7 @@ export function showTree({ slot, clock, titles, tick }: TreeDeps): Disposable {
   const store = new DisposableStore('tree view');
   const rows = store.add(new ServerRows(clock, titles.of));
   const view = store.add(
-    createTreeView(viewId, {
+    window.createTreeView(viewId, {
       treeDataProvider: rows,
       showCollapseAll: true,
       canSelectMany: true,
@@ -52,32 +47,25 @@ export function showTree({ slot, clock, titles, tick }: TreeDeps): Disposable {
     }),
   );
   store.add(titles.onDidChange(() => rows.show(slot.state)));
-  for (const [command, onlyWithProblems] of [
-    ['showWithProblems', true],
-    ['showAll', false],
-  ] as const) {
-    const choose = (): void => {
-      rows.onlyWithProblems = onlyWithProblems;
-      void vscode.commands.executeCommand('setContext', 'mcpToolsets.onlyWithProblems', onlyWithProblems);
-      rows.show(slot.state);
-    };
-    store.add(vscode.commands.registerCommand(`mcpToolsets.${command}`, choose));
-  }
+  const showOnly = (withProblems: boolean): void => {
+    rows.onlyWithProblems = withProblems;
+    setContext('onlyWithProblems', withProblems);
+    rows.show(slot.state);
+  };
+  store.add(command('showWithProblems', () => showOnly(true)));
+  store.add(command('showAll', () => showOnly(false)));
   store.add(
-    vscode.commands.registerCommand('mcpToolsets.revealInstance', async (server: unknown, instance: unknown) => {
+    command('revealInstance', async (server: unknown, instance: unknown) => {
       const row = rows.instance(server, instance);
       if (row) await view.reveal(row, { select: true, focus: true });
       else void window.showInformationMessage(inert`This instance has ended.`);
     }),
   );
-  const context = (): ((name: string, value: unknown) => void) => {
-    let known: unknown;
-    return (name, value) => {
-      if (known !== value) void vscode.commands.executeCommand('setContext', `mcpToolsets.${name}`, value);
-      known = value;
-    };
+  const known = new Map<string, unknown>();
+  const setIfChanged = (name: string, value: unknown): void => {
+    if (known.get(name) !== value) setContext(name, value);
+    known.set(name, value);
   };
-  const [phase, broken, pending, serving] = [context(), context(), context(), context()];
   store.add(
     slot.onDidChange((state) => {
       rows.show(state);
@@ -85,21 +73,15 @@ export function showTree({ slot, clock, titles, tick }: TreeDeps): Disposable {
       if (view.badge?.value !== badge?.value || view.badge?.tooltip !== badge?.tooltip) view.badge = badge;
       const message = sidebarMessage(state, fileLabel);
       if ((view.message ?? '') !== message) view.message = message;
-      broken('broken', hasBrokenFile(state));
-      pending(
-        'pending',
-        state.snapshot.servers.some(({ approval }) => approval.kind === 'pending'),
-      );
-      serving('serves', state.snapshot.servers.some(serves));
-      phase('phase', state.phase);
+      const { servers } = state.snapshot;
+      const isPending = servers.some(({ approval }) => approval.kind === 'pending');
+      setIfChanged('broken', hasBrokenFile(state));
+      setIfChanged('pending', isPending);
+      setIfChanged('serves', servers.some(serves));
+      setIfChanged('phase', state.phase);
     }),
   );
-  let aging = clock.after(agesLast, age);
-  store.add(toDisposable(() => aging.dispose()));
-  function age(): void {
-    if (view.visible && showsAges(slot.state.snapshot)) rows.show(slot.state);
-    aging = clock.after(agesLast, age);
-  }
+  store.add(asTimePasses(clock, () => view.visible && showsAges(slot.state.snapshot) && rows.show(slot.state)));
   return store;
 }
 
@@ -158,16 +140,7 @@ class ServerRows implements vscode.TreeDataProvider<Row>, Disposable {
   }
 
   getTreeItem({ node }: Row): vscode.TreeItem {
-    const item = new TreeItem(node.label, foldings[node.initially]);
-    item.id = node.id;
-    if (node.description !== '') item.description = node.description;
-    item.accessibilityInformation = { label: node.spoken ?? inert`${node.label} ${node.description}` };
-    item.tooltip = markdownString(node.tooltip);
-    item.iconPath = new vscode.ThemeIcon(
-      node.icon.id,
-      node.icon.color === undefined ? undefined : new vscode.ThemeColor(node.icon.color),
-    );
-    item.contextValue = node.context;
+    const item = treeItem(node, foldings[node.initially]);
     if (node.ticked !== undefined) item.checkboxState = ticks[`${node.ticked}`];
     const command = commandOf(node);
     if (command) item.command = command;

@@ -3,9 +3,8 @@ import type { TurnEnd } from '../../../../src/core/minds/conversation.js';
 import { recordOf } from '../../../../src/core/minds/history.js';
 import type { StatusSnapshot } from '../../../../src/core/reconcile/status.js';
 import type { EngineSlot } from '../../../../src/vscode/engine/engineSlot.js';
-import { followupsOf } from '../../../../src/vscode/minds/chatCommands.js';
+import { followupsOf, metadataOf } from '../../../../src/vscode/minds/chatCommands.js';
 import type { TeamView } from '../../../../src/vscode/minds/teamFiles.js';
-import { metadataOf } from '../../../../src/vscode/minds/turnRecord.js';
 import { snapshot } from '../views/statuses.js';
 import { broken, counter, window } from './windows.js';
 

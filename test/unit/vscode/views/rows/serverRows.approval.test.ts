@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { approvalActions } from '../../../../../src/vscode/views/rows/serverActions.js';
+import { approvalActions } from '../../../../../src/vscode/views/serverStates.js';
 import { treeModel } from '../../../../../src/vscode/views/rows/serverRows.js';
 import { file, snapshot, status, treeOptions } from '../statuses.js';
 

@@ -1,7 +1,7 @@
 /** The answer to a question at a terminal (S4): only input after the question. */
 import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
-import { typedLine } from '../../../src/cli/typedLine.js';
+import { typedLine } from '../../../src/cli/terminalQuestion.js';
 
 class Keyboard extends PassThrough {
   readonly modes: boolean[] = [];

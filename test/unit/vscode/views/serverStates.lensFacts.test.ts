@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { lensFacts } from '../../../../src/vscode/authoring/lensFacts.js';
+import { lensFacts } from '../../../../src/vscode/views/serverStates.js';
 import { lenses } from '../../../../src/vscode/authoring/lensModel.js';
 import { servedTool, status } from '../views/statuses.js';
 

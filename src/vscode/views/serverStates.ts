@@ -1,0 +1,81 @@
+/** Says what views show of the state of a server, and what a person can do then. Pure. */
+import type { ServerState, ServerStatus } from '../../core/reconcile/status.js';
+
+export interface ViewIcon {
+  /** A name of the editor's icon font. */
+  readonly id: string;
+  readonly color?: string;
+}
+
+type Action = 'startable' | 'stoppable' | 'restartable';
+
+interface StateView {
+  /** By default the name of the state. */
+  readonly word?: string;
+  readonly icon: ViewIcon;
+  /** For places in which no icon should move. By default `icon`. */
+  readonly still?: string;
+  readonly actions: readonly Action[];
+}
+
+export const errorIcon: ViewIcon = { id: 'error', color: 'list.errorForeground' };
+export const pendingIcon: ViewIcon = { id: 'shield', color: 'list.warningForeground' };
+
+export const stateViews: Readonly<Record<ServerState['kind'], StateView>> = {
+  disabled: { icon: { id: 'circle-slash', color: 'disabledForeground' }, actions: [] },
+  invalid: { word: 'entry with errors', icon: errorIcon, actions: [] },
+  pending: { word: 'waits for approval', icon: pendingIcon, actions: [] },
+  signInNeeded: { word: 'needs sign-in', icon: { id: 'key', color: 'list.warningForeground' }, actions: [] },
+  starting: { icon: { id: 'loading~spin' }, still: 'sync', actions: ['stoppable'] },
+  running: {
+    icon: { id: 'pass-filled', color: 'testing.iconPassed' },
+    still: 'pass',
+    actions: ['stoppable', 'restartable'],
+  },
+  remembered: {
+    word: 'not started',
+    icon: { id: 'history', color: 'testing.iconPassed' },
+    actions: ['startable', 'stoppable', 'restartable'],
+  },
+  idle: {
+    icon: { id: 'pass', color: 'testing.iconPassed' },
+    actions: ['startable', 'stoppable', 'restartable'],
+  },
+  reconnecting: {
+    icon: { id: 'sync~spin', color: 'list.warningForeground' },
+    still: 'sync',
+    actions: ['stoppable', 'restartable'],
+  },
+  failed: { icon: errorIcon, actions: ['startable'] },
+  stopped: { icon: { id: 'circle-large-outline', color: 'disabledForeground' }, actions: ['startable'] },
+};
+
+export function stateWord(state: ServerState): string {
+  if (state.kind === 'reconnecting') return `reconnecting, attempt ${state.attempt}`;
+  return stateViews[state.kind].word ?? state.kind;
+}
+
+export function actions({ kind }: ServerState): readonly Action[] {
+  return stateViews[kind].actions;
+}
+
+/** Returns the actions for the sign-in of a server (X7). */
+export function signInActions({ signIn, state }: ServerStatus): readonly ('signInable' | 'signOutable')[] {
+  if (state.kind === 'disabled' || state.kind === 'pending') return [];
+  if (signIn?.kind === 'needed') return ['signInable'];
+  if (signIn?.kind !== 'signedIn') return [];
+  return signIn.lacks === undefined ? ['signOutable'] : ['signInable', 'signOutable'];
+}
+
+/** Returns the actions for the approval of a server (S1). A definition that still serves has one. */
+export function approvalActions({ approval, previous }: ServerStatus): readonly ('approvable' | 'revocable')[] {
+  if (approval.kind === 'approved') return ['revocable'];
+  if (approval.kind !== 'pending') return [];
+  return previous ? ['approvable', 'revocable'] : ['approvable'];
+}
+
+/** Returns the parts of a server that its lenses show. They stand here because the lenses need the YAML parser (P1). */
+export function lensFacts(server: ServerStatus): unknown {
+  const { id, source, state, tools, offered, previous, approval, signIn } = server;
+  return [id, source, state, tools.length, offered, previous, approval.kind, signIn];
+}
