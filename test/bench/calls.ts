@@ -169,20 +169,20 @@ export async function recordedCalls(run: Run): Promise<Findings> {
   const folder = await mkdtemp(join(tmpdir(), 'record-'));
   const entry = { id: 'subject', ...fixture('raw'), more: { 'truely-stateless': true } };
   const caller = await Program.start(run, 'caller');
-  const start = async (name: string, record?: string): Promise<Way> => {
+  const start = async (name: string, record: string | false): Promise<Way> => {
     const process = await Program.start(run, 'engine', { execArgv: ['--expose-gc'] });
     const text = configText([entry]);
     await process.ask('start', {
       product: await run.product(),
       text,
       publishing: ['subject'],
-      ...(record && { record }),
+      record,
     });
     const endpoint = await process.ask<Endpoint>('endpoint', { id: 'subject', kind: 'editor' });
     await caller.ask('http', { name: name, endpoint, kind: 'node:http', era: 'legacy' });
     return { ...newWay({ gateway: name, tool: 'echo', process }, 'node:http'), name };
   };
-  const [without, withRecord] = [await start('without'), await start('with', join(folder, 'calls.jsonl'))];
+  const [without, withRecord] = [await start('without', false), await start('with', join(folder, 'calls.jsonl'))];
   const ways = [without, withRecord];
   const heap = async ({ process }: Way): Promise<number> =>
     (await process?.ask<Memory>('memory', { collect: true }))?.heap ?? NaN;

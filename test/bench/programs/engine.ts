@@ -41,12 +41,12 @@ interface Start {
   readonly kept?: string;
   /** The number of conversations of each server in this workspace. */
   readonly conversations?: Readonly<Record<string, number>>;
-  /** The file of the record of calls. If absent, no calls are recorded. */
-  readonly record?: string;
+  /** The file of the record of calls, or false if calls are not recorded. By default the record has no file. */
+  readonly record?: string | false;
 }
 
 /** Reads the data of earlier windows while the engine loads, like the extension. */
-async function create({ product, kept, conversations }: Start): Promise<engineModule.Engine> {
+async function create({ product, kept, conversations, record }: Start): Promise<engineModule.Engine> {
   const reading = kept === undefined ? undefined : OfferFiles.open({ folder: kept, onFailure: fail });
   const load = createRequire(__filename);
   const { createEngine } = load(product.engine) as typeof engineModule;
@@ -65,6 +65,7 @@ async function create({ product, kept, conversations }: Start): Promise<engineMo
     filteredTools: () => 'information',
     trace: () => false,
     maxInstances: () => 128,
+    recordsCalls: () => record !== false,
     readSources: () => Promise.resolve(),
     editor: { expected: () => noClient, note: () => {} },
     others: { folder: undefined, home: homedir(), blocked: () => undefined },
@@ -124,7 +125,7 @@ serve({
     const begun = now();
     engine = await create(given);
     const { record } = given;
-    if (record !== undefined) {
+    if (record) {
       const file = new CallFile(record, clock, fail);
       engine.recorder.onDidRecord((fact) => file.note(JSON.stringify(fact)));
     }
