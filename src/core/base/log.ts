@@ -23,12 +23,15 @@ const uncertainEnd = 4096;
 export class Redactor {
   private readonly secrets = new Map<string, number>();
   private known: KnownSecrets | undefined;
+  /** Grows with each change of the known secrets, which may change what `redact` returns. */
+  changes = 0;
 
   /** Registers values until the result is disposed of. Several owners may register the same value. */
   register(values: Iterable<string>): Disposable {
     const own = [...new Set([...values].flatMap(partsOf))].filter((value) => value.length >= shortestSecret);
     for (const value of own) this.secrets.set(value, (this.secrets.get(value) ?? 0) + 1);
     this.known = undefined;
+    this.changes += 1;
     return toDisposable(() => {
       for (const value of own) {
         const count = (this.secrets.get(value) ?? 1) - 1;
@@ -36,6 +39,7 @@ export class Redactor {
         else this.secrets.delete(value);
       }
       this.known = undefined;
+      this.changes += 1;
     });
   }
 

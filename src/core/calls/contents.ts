@@ -12,35 +12,71 @@ export interface CallContent {
   /** As the agent gave them. */
   readonly given: unknown;
   /** As the server got them, if the call reached it. */
-  sent: unknown;
+  readonly sent: unknown;
   /** The result or the error, as the server gave it. */
-  outcome: unknown;
+  readonly outcome: unknown;
   /** The result as the agent got it. */
-  received: unknown;
-  readonly progress: Progress[];
+  readonly received: unknown;
+  readonly progress: readonly Progress[];
   /** The lines of the server's log during the call, redacted. */
-  readonly log: string[];
+  readonly log: readonly string[];
 }
 
-interface RecordedCall {
-  readonly fact: CallFact;
-  readonly content: CallContent;
+const none: readonly never[] = [];
+
+/** A request while it runs, and later what is kept of it. One object of one layout, because each call pays for it (P11). */
+export class Recording implements CallContent {
+  fact: CallFact | undefined = undefined;
+  /** The id of the fact. */
+  id = '';
+  instance: string | undefined = undefined;
+  published: string | undefined = undefined;
+  original: string | undefined = undefined;
+  sent: unknown = undefined;
+  outcome: unknown = undefined;
+  received: unknown = undefined;
+  progress: readonly Progress[] = none;
+  log: readonly string[] = none;
+  endedAt: number | undefined = undefined;
+
+  constructor(
+    readonly given: unknown,
+    readonly at: number,
+  ) {}
+
+  onFound({ published, original }: { readonly published: string; readonly original: string }): void {
+    this.published = published;
+    this.original = original;
+  }
+
+  onSend(instance: string, sent: unknown): void {
+    this.instance = instance;
+    this.sent = sent;
+  }
+
+  onProgress(one: Progress): void {
+    if (this.progress.length < mostProgress) this.progress = [...this.progress, one];
+  }
+
+  /** A line of the log of its server. The text of a program may arrive later than its answer. */
+  hear(line: string, at: number): void {
+    if (!this.isOver(at) && this.log.length < mostLines) this.log = [...this.log, line];
+  }
+
+  isOver(at: number): boolean {
+    return this.endedAt !== undefined && at - this.endedAt > logLasts;
+  }
 }
 
 const mostSize = 50 << 20;
 const mostLines = 200;
 const mostProgress = 100;
-/** The text of a program may arrive later than its answer. In milliseconds. */
+/** In milliseconds. */
 const logLasts = 200;
-
-interface Listener {
-  readonly content: CallContent;
-  endedAt: number | undefined;
-}
 
 /** Calls of one server that hear its log, and some that are over. */
 interface Listeners {
-  all: Listener[];
+  all: Recording[];
   /** At this length, those that are over go. */
   most: number;
 }
@@ -49,7 +85,7 @@ const fewestListeners = 64;
 
 /** Calls of about the same age, which go together: removing single ones would cost every call. */
 interface Generation {
-  readonly calls: Map<string, RecordedCall>;
+  readonly calls: Recording[];
   size: number;
 }
 
@@ -63,35 +99,26 @@ export class CallContents {
 
   constructor(private readonly most = mostSize) {}
 
-  get(id: string): RecordedCall | undefined {
-    return this.kept.find(({ calls }) => calls.has(id))?.calls.get(id);
+  get(id: string): Recording | undefined {
+    return this.kept.flatMap(({ calls }) => calls).find((recording) => recording.id === id);
   }
 
-  begin(server: string, at: number, given: unknown): { readonly content: CallContent; end(at: number): void } {
-    const content: CallContent = {
-      given,
-      sent: undefined,
-      outcome: undefined,
-      received: undefined,
-      progress: [],
-      log: [],
-    };
-    const listener: Listener = { content, endedAt: undefined };
+  /** Gives a running call the log of its server. */
+  listen(server: string, recording: Recording): void {
     const listeners = this.listening.get(server);
-    if (!listeners) this.listening.set(server, { all: [listener], most: fewestListeners });
-    else if (listeners.all.push(listener) > listeners.most) {
-      listeners.all = listeners.all.filter((one) => isHearing(one, at));
+    if (!listeners) this.listening.set(server, { all: [recording], most: fewestListeners });
+    else if (listeners.all.push(recording) > listeners.most) {
+      listeners.all = listeners.all.filter((one) => !one.isOver(recording.at));
       listeners.most = Math.max(fewestListeners, 2 * listeners.all.length);
     }
-    return { content, end: (endedAt) => (listener.endedAt = endedAt) };
   }
 
   /** Keeps an ended call. The oldest calls make room. @param size in characters; infinite for a value that is too large */
-  keep(fact: CallFact, content: CallContent, size: number): void {
+  keep(recording: Recording, size: number): void {
     if (size > this.most) return;
     let newest = this.kept.at(-1);
-    if (!newest || newest.size >= this.most / generations) this.kept.push((newest = { calls: new Map(), size: 0 }));
-    newest.calls.set(fact.id, { fact, content });
+    if (!newest || newest.size >= this.most / generations) this.kept.push((newest = { calls: [], size: 0 }));
+    newest.calls.push(recording);
     newest.size += size;
     this.size += size;
     while (this.size > this.most) this.size -= this.kept.shift()?.size ?? 0;
@@ -99,24 +126,13 @@ export class CallContents {
 
   /** Has to be called with each line of a server's log. */
   hear(server: string, at: number, line: string): void {
-    for (const listener of this.listening.get(server)?.all ?? []) {
-      const { log } = listener.content;
-      if (isHearing(listener, at) && log.length < mostLines) log.push(line);
-    }
+    for (const recording of this.listening.get(server)?.all ?? []) recording.hear(line, at);
   }
 
   clear(): void {
     this.kept = [];
     this.size = 0;
   }
-}
-
-function isHearing({ endedAt }: Listener, at: number): boolean {
-  return endedAt === undefined || at - endedAt <= logLasts;
-}
-
-export function noteProgress({ progress }: CallContent, one: Progress): void {
-  if (progress.length < mostProgress) progress.push(one);
 }
 
 /** A larger value is not measured to its end. */
@@ -134,9 +150,9 @@ export function approximateSize(value: unknown): { readonly size: number; readon
     if (typeof one === 'string') size += one.length;
     else if (Array.isArray(one)) for (const item of one) rest.push(item);
     else if (isObject(one)) {
-      for (const [key, item] of Object.entries(one)) {
+      for (const key of Object.keys(one)) {
         size += key.length;
-        rest.push(item);
+        rest.push(one[key]);
       }
     } else if (one !== undefined) size += 8;
   }

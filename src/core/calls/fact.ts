@@ -20,9 +20,9 @@ interface CommonFact {
   readonly at: number;
   readonly toolset: string;
   /** The instance; for a call undefined if it reached none. */
-  readonly instance?: string;
+  readonly instance?: string | undefined;
   /** Our own words, redacted. */
-  readonly reason?: string;
+  readonly reason?: string | undefined;
 }
 
 /** A call of a tool, or another request of a conversation. */
@@ -34,7 +34,7 @@ export interface CallFact extends CommonFact {
   readonly tool: string;
   readonly original: string;
   /** The method of a request other than `tools/call`. */
-  readonly method?: string;
+  readonly method?: string | undefined;
   /** In milliseconds. */
   readonly took: number;
   /** The approximate sizes of the arguments and the result, in characters. */

@@ -5,29 +5,19 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../base/clock.js';
 import { Emitter } from '../base/events.js';
-import type { Log } from '../base/log.js';
+import type { Log, Redactor } from '../base/log.js';
 import type { Fields } from '../protocol/client.js';
-import type {
-  OtherOutcome,
-  Progress,
-  RequestTerms,
-  ToolOutcome,
-  ToolsetCall,
-  ToolsetRequest,
-} from '../protocol/request.js';
-import { approximateSize, CallContents, noteProgress } from './contents.js';
+import type { OtherOutcome, RequestTerms, ToolOutcome, ToolsetCall, ToolsetRequest } from '../protocol/request.js';
+import { approximateSize, CallContents, Recording } from './contents.js';
 import { tokensOf, type CallFact, type CallOutcome, type Fact, type ServerFact } from './fact.js';
 
 /** No two programs make the same ids. */
 const ofProgram = randomBytes(6).toString('base64url');
 let last = 0;
 
-/** The names of a called tool. */
-type ToolNames = { readonly published: string; readonly original: string } | undefined;
-
 interface RecorderDeps {
   readonly clock: Clock;
-  readonly redact: (text: string) => string;
+  readonly redactor: Pick<Redactor, 'redact' | 'changes'>;
   /** Read at each request. */
   readonly isWanted: () => boolean;
 }
@@ -35,10 +25,12 @@ interface RecorderDeps {
 /** What a call without any text takes in memory, in bytes. */
 const ownSize = 2_000;
 
-type Recorded = ToolOutcome | OtherOutcome;
+const mostNames = 1_000;
 
 export class Recorder {
   private readonly facts = new Emitter<Fact>();
+  private readonly names = new Map<string, string>();
+  private changes = 0;
   readonly contents = new CallContents();
   readonly onDidRecord = this.facts.event;
 
@@ -54,33 +46,41 @@ export class Recorder {
     return id.startsWith(ofProgram);
   }
 
-  /** @param tool the called tool, if there is one of this name */
-  async call(
-    call: ToolsetCall,
-    tool: ToolNames,
-    answer: (call: ToolsetCall) => Promise<ToolOutcome>,
-  ): Promise<ToolOutcome> {
-    const { client, agent = client?.program ?? '' } = call;
-    const { published = call.tool, original = call.tool } = tool ?? {};
-    return await this.request(call, call.arguments, { agent, tool: published, original }, answer);
+  /**
+   * Begins the record of a request, which tells it where it goes. Returns undefined if nothing is recorded.
+   *
+   * @param given what the agent gave
+   */
+  begin(request: RequestTerms & { readonly toolset: string }, given: Fields | undefined): Recording | undefined {
+    if (!this.isOn) return undefined;
+    const recording = new Recording(given, this.deps.clock.now());
+    request.recording = recording;
+    const { toolset, onProgress } = request;
+    if (onProgress) {
+      request.onProgress = (progress) => {
+        recording.onProgress(progress);
+        onProgress(progress);
+      };
+    }
+    this.contents.listen(toolset, recording);
+    return recording;
   }
 
-  async otherRequest(
-    request: ToolsetRequest,
-    answer: (request: ToolsetRequest) => Promise<OtherOutcome>,
-  ): Promise<OtherOutcome> {
-    const { method, params, client } = request;
-    const item = itemOf(params);
-    return await this.request(
-      request,
-      params,
-      { agent: client?.program ?? '', tool: item, original: item, method },
-      answer,
-    );
+  endCall(recording: Recording, call: ToolsetCall, outcome: ToolOutcome): void {
+    const { published = call.tool, original = call.tool } = recording;
+    this.end(recording, call, call.agent ?? call.client?.program ?? '', published, original, undefined, outcome);
+    if (outcome.kind === 'result') outcome.record = recording;
+  }
+
+  endRequest(recording: Recording, request: ToolsetRequest, outcome: OtherOutcome): void {
+    const item = itemOf(request.params);
+    this.end(recording, request, request.client?.program ?? '', item, item, request.method, outcome);
   }
 
   event(event: Omit<ServerFact, 'id' | 'at'>): void {
-    if (this.isOn) this.facts.fire(this.redacted({ ...event, id: nextId(), at: this.deps.clock.now() }));
+    if (!this.isOn) return;
+    const reason = event.reason === undefined ? undefined : this.redacted(event.reason);
+    this.facts.fire({ ...event, reason, id: nextId(), at: this.deps.clock.now() });
   }
 
   /** Returns a log that also shows calls in flight what it is given. */
@@ -98,69 +98,57 @@ export class Recorder {
     this.contents.clear();
   }
 
-  private async request<
-    Request extends RequestTerms & { toolset: string; conversation: string },
-    Outcome extends Recorded,
-  >(
-    request: Request,
-    given: Fields | undefined,
-    names: Pick<CallFact, 'agent' | 'tool' | 'original' | 'method'>,
-    answer: (request: Request) => Promise<Outcome>,
-  ): Promise<Outcome> {
-    const { clock } = this.deps;
-    const { toolset, conversation, onProgress } = request;
-    const at = clock.now();
-    const { content, end } = this.contents.begin(toolset, at, given);
-    let instance: string | undefined;
-    const outcome = await answer({
-      ...request,
-      onSend: (used: string, sent: Fields | undefined) => {
-        instance = used;
-        content.sent = sent;
-      },
-      ...(onProgress && {
-        onProgress: (progress: Progress) => {
-          noteProgress(content, progress);
-          onProgress(progress);
-        },
-      }),
-    });
-    const endedAt = clock.now();
-    end(endedAt);
-    content.outcome = outcome.kind === 'result' ? outcome.result : outcome;
-    const [sent, result] = [
-      approximateSize(given),
-      approximateSize(outcome.kind === 'result' ? outcome.result : undefined),
-    ];
-    const reason = reasonOf(outcome);
-    const fact: CallFact = this.redacted({
+  private end(
+    recording: Recording,
+    { toolset, conversation }: { readonly toolset: string; readonly conversation: string },
+    agent: string,
+    tool: string,
+    original: string,
+    method: string | undefined,
+    outcome: ToolOutcome | OtherOutcome,
+  ): void {
+    const { at, given, instance } = recording;
+    const endedAt = this.deps.clock.now();
+    const result = outcome.kind === 'result' ? outcome.result : undefined;
+    const [inward, outward] = [approximateSize(given), approximateSize(result)];
+    // Written out with all keys, so that all facts have one layout (P11).
+    const fact: CallFact = {
       id: nextId(),
       at,
       toolset,
-      ...(instance !== undefined && { instance }),
-      ...names,
+      instance,
+      agent: this.redacted(agent),
       conversation,
+      tool: this.redacted(tool),
+      original: this.redacted(original),
+      method,
       took: endedAt - at,
-      sentSize: sent.size,
-      resultSize: result.size,
-      tokens: tokensOf(result.size),
+      sentSize: inward.size,
+      resultSize: outward.size,
+      tokens: tokensOf(outward.size),
       outcome: outcomeWord(outcome),
-      ...(reason !== undefined && { reason }),
-    });
+      reason: reasonOf(outcome),
+    };
+    recording.endedAt = endedAt;
+    recording.id = fact.id;
+    recording.fact = fact;
+    recording.outcome = result ?? outcome;
     // The agent may get the result in another form.
-    const size = sent.isWhole && result.isWhole ? ownSize + sent.size + 2 * result.size : Infinity;
-    this.contents.keep(fact, content, size);
+    const size = inward.isWhole && outward.isWhole ? ownSize + inward.size + 2 * outward.size : Infinity;
+    this.contents.keep(recording, size);
     this.facts.fire(fact);
-    if (outcome.kind !== 'result') return outcome;
-    return { ...outcome, record: fact.id, onReceived: (received: unknown) => (content.received = received) };
   }
 
-  private redacted<Recorded extends Fact>(fact: Recorded): Recorded {
-    const texts = (['agent', 'tool', 'original', 'reason'] as const).flatMap((key) => {
-      const text = (fact as Partial<CallFact>)[key];
-      return text === undefined ? [] : [[key, this.deps.redact(text)]];
-    });
-    return { ...fact, ...Object.fromEntries(texts) };
+  /** Names come again and again. */
+  private redacted(text: string): string {
+    const { redactor } = this.deps;
+    if (this.names.size >= mostNames || this.changes !== redactor.changes) {
+      this.names.clear();
+      this.changes = redactor.changes;
+    }
+    let found = this.names.get(text);
+    if (found === undefined) this.names.set(text, (found = redactor.redact(text)));
+    return found;
   }
 }
 
@@ -175,12 +163,12 @@ function itemOf({ name, uri, ref, taskId }: Fields): string {
   return typeof found === 'string' ? found : '';
 }
 
-function outcomeWord(outcome: Recorded): CallOutcome {
+function outcomeWord(outcome: ToolOutcome | OtherOutcome): CallOutcome {
   if (outcome.kind !== 'result') return outcome.kind;
   if ('unanswered' in outcome && outcome.unanswered) return outcome.unanswered.kind;
   return outcome.result['isError'] === true ? 'error' : 'ok';
 }
 
-function reasonOf(outcome: Recorded): string | undefined {
+function reasonOf(outcome: ToolOutcome | OtherOutcome): string | undefined {
   return outcome.kind === 'result' && 'unanswered' in outcome ? outcome.unanswered?.reason : undefined;
 }

@@ -59,7 +59,7 @@ export function assemble(deps: CoreDeps): Core {
     deps.connector ?? createConnector({ oauth, agents, keepSecret, env, clock, trace, clientVersion, guardianScript });
   const recorder = new Recorder({
     clock,
-    redact: (text) => redactor.redact(text),
+    redactor,
     isWanted: settings.recordsCalls ?? ((): boolean => true),
   });
   const services: Services = {

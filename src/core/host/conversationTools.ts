@@ -108,7 +108,7 @@ export function createConversationTools(host: Host, delivery: Delivery): Convers
           tool: name,
           ...answer,
           ...(opens && { app }),
-          ...(record !== undefined && { record }),
+          ...(record && { record: record.id }),
         };
       },
     }),
@@ -174,7 +174,7 @@ async function readable(
       const advice = tool === undefined ? undefined : releaseByName(tool, toolset);
       const notes = outcome.news ? [leaseNote(toolset, outcome.news, advice)] : [];
       const received = withNotes(result, notes, true);
-      outcome.onReceived?.(received);
+      if (outcome.record) outcome.record.received = received;
       const { content, structuredContent, isError } = received;
       const parts = content.flatMap(partOf);
       if (structuredContent !== undefined) parts.push({ kind: 'text', text: JSON.stringify(structuredContent) });

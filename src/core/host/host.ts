@@ -170,13 +170,15 @@ class ToolsetHost implements Host {
 
   async call(call: ToolsetCall): Promise<ToolOutcome> {
     const { recorder } = this.deps.services;
-    // Nobody records, and every call would pay.
-    if (!recorder.isOn) return await this.answer(call);
-    return await recorder.call(call, this.publication.tool(call), (recorded) => this.answer(recorded));
+    const recording = recorder.begin(call, call.arguments);
+    const outcome = await this.answer(call);
+    if (recording) recorder.endCall(recording, call, outcome);
+    return outcome;
   }
 
   private async answer(call: ToolsetCall): Promise<ToolOutcome> {
     let tool = this.publication.tool(call);
+    if (tool) call.recording?.onFound(tool);
     const unit = this.units.get(call.toolset);
     if (tool && tool.releases === undefined && unit && !unit.serving) {
       const ready = await unit.ready(call.signal);
@@ -216,8 +218,10 @@ class ToolsetHost implements Host {
 
   async request(request: ToolsetRequest): Promise<OtherOutcome> {
     const { recorder } = this.deps.services;
-    if (!recorder.isOn) return await this.answerOther(request);
-    return await recorder.otherRequest(request, (recorded) => this.answerOther(recorded));
+    const recording = recorder.begin(request, request.params);
+    const outcome = await this.answerOther(request);
+    if (recording) recorder.endRequest(recording, request, outcome);
+    return outcome;
   }
 
   private async answerOther(request: ToolsetRequest): Promise<OtherOutcome> {

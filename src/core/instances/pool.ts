@@ -137,7 +137,7 @@ export class InstancePool {
     const { timeouts } = this.deps.definition();
     const timed = { tool: original, arguments: given, meta, signal, onProgress, client, instance, asTask, timeouts };
     return this.use(conversation, call, async (instance) => {
-      call.onSend?.(instance.id, given);
+      call.recording?.onSend(instance.id, given);
       const outcome = await instance.call(timed, published);
       if (outcome.kind !== 'result') return outcome;
       this.tasks.begin(outcome.result, instance, conversation, published);
@@ -156,7 +156,7 @@ export class InstancePool {
     const timed = { ...request, client, timeouts: this.deps.definition().timeouts };
     const send = (): Promise<PoolOutcome<OtherOutcome>> =>
       this.use(conversation, request, (instance) => {
-        request.onSend?.(instance.id, request.params);
+        request.recording?.onSend(instance.id, request.params);
         return instance.request(timed);
       });
     if (!isAboutTask(request.method)) return send();

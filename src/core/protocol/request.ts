@@ -14,15 +14,22 @@ export interface RequestTerms {
   readonly meta?: Fields | undefined;
   /** Aborting it sends `notifications/cancelled` to the server. */
   readonly signal: CancelSignal;
-  readonly onProgress?: ((progress: Progress) => void) | undefined;
+  onProgress?: ((progress: Progress) => void) | undefined;
   readonly client?: ServerClient | undefined;
   /**
    * The instance that may serve it. By default, the instance of the conversation, or a new one.
    * `held`: only an instance that the conversation holds already (G8). `any`: each living one, because all answer the same.
    */
   readonly instance?: 'held' | 'any' | undefined;
+  /** Set by the recorder. A copy of the request would cost more than the record (P11). */
+  recording?: RequestRecording | undefined;
+}
+
+/** What the record of calls has to learn about a request (H1b). */
+interface RequestRecording {
+  onFound(tool: { readonly published: string; readonly original: string }): void;
   /** Called when the request leaves for an instance. */
-  readonly onSend?: ((instance: string, sent: Fields | undefined) => void) | undefined;
+  onSend(instance: string, sent: Fields | undefined): void;
 }
 
 export interface ToolCall extends RequestTerms {
@@ -90,10 +97,8 @@ export interface Unanswered {
 
 /** What the record of calls adds to a result, if calls are recorded (H1b). */
 interface Recorded {
-  /** The id of the fact. */
-  readonly record?: string;
-  /** Has to be called with the result as the client gets it. */
-  readonly onReceived?: (received: unknown) => void;
+  /** `id` is that of the fact. `received` has to be set to the result as the client gets it. */
+  record?: { readonly id: string; received: unknown };
 }
 
 export type ToolOutcome = Outcome<

@@ -183,7 +183,7 @@ class ChatExchange {
     const files = filesIn(this.past.messages);
     const pageOf = (record: string): vscode.Uri | undefined => {
       const recorded = slot.engine?.recorder.contents.get(record);
-      return recorded && pages.add(recorded.fact, recorded.content, redact);
+      return recorded?.fact && pages.add(recorded.fact, recorded, redact);
     };
     const audience = chatAudience({ stream: this.stream, pageOf, artifacts, files, redact });
     const outcome = await runTurn({

@@ -1,7 +1,6 @@
 /** What went in and out of calls, in memory. */
 import assert from 'node:assert/strict';
-import { approximateSize, CallContents, noteProgress } from '../../../src/core/calls/contents.js';
-import { callFact } from './facts.js';
+import { approximateSize, CallContents, Recording } from '../../../src/core/calls/contents.js';
 
 describe('the contents of calls', () => {
   it('the size of a value counts its texts, and ends for any value', () => {
@@ -19,8 +18,9 @@ describe('the contents of calls', () => {
   it('the oldest calls make room, and a call that is too large is not kept', () => {
     const contents = new CallContents(100);
     const keep = (id: string, size: number): void => {
-      const { content } = contents.begin('files', 0, id);
-      contents.keep(callFact({ id }), content, size);
+      const recording = new Recording({}, 0);
+      recording.id = id;
+      contents.keep(recording, size);
     };
     for (const [id, size] of [
       ['a', 40],
@@ -39,22 +39,35 @@ describe('the contents of calls', () => {
   it('a call hears the log of its server from its beginning until shortly after its end', () => {
     const contents = new CallContents();
     contents.hear('files', 0, 'before');
-    const first = contents.begin('files', 10, {});
-    const other = contents.begin('other', 10, {});
+    const [first, other] = [new Recording({}, 10), new Recording({}, 10)];
+    contents.listen('files', first);
+    contents.listen('other', other);
     contents.hear('files', 20, 'during');
-    first.end(30);
+    first.endedAt = 30;
     contents.hear('files', 100, 'shortly after');
     contents.hear('files', 300, 'later');
-    assert.deepEqual([first.content.log, other.content.log], [['during', 'shortly after'], []]);
+    assert.deepEqual([first.log, other.log], [['during', 'shortly after'], []]);
+  });
+
+  it('calls that are over no longer hear a log, however many there were', () => {
+    const contents = new CallContents();
+    const recordings = Array.from({ length: 10_000 }, (_, at) => new Recording({}, at));
+    for (const recording of recordings) {
+      contents.listen('files', recording);
+      recording.endedAt = recording.at;
+    }
+    contents.hear('files', 10_000, 'late');
+    assert.equal(recordings.filter(({ log }) => log.length > 0).length, 200);
   });
 
   it('a call with endless progress and an endless log keeps the first part', () => {
     const contents = new CallContents();
-    const { content } = contents.begin('files', 0, {});
+    const recording = new Recording({}, 0);
+    contents.listen('files', recording);
     for (let index = 0; index < 1_000; index++) {
       contents.hear('files', 0, String(index));
-      noteProgress(content, { progress: index });
+      recording.onProgress({ progress: index });
     }
-    assert.deepEqual([content.log.length, content.progress.length], [200, 100]);
+    assert.deepEqual([recording.log.length, recording.progress.length], [200, 100]);
   });
 });

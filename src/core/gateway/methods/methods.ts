@@ -243,7 +243,7 @@ function callTool(asked: Fields, destination: Destination | undefined, context: 
       return deps.backend.callTool(isPromised ? { ...call, isPromised } : call);
     },
     write: async (
-      { result, toolset = listing.toolset, publishedName = name, notes, onReceived },
+      { result, toolset = listing.toolset, publishedName = name, notes, record },
       { conversation, clientKind },
     ) => {
       // A task has no result yet.
@@ -268,7 +268,7 @@ function callTool(asked: Fields, destination: Destination | undefined, context: 
       const hidesText = isEditor || client.traits.readsStructureAlone;
       // A note does not replace the tool's own text.
       const sent = notes ? withNotes(inVersion(own), notes, hidesText) : inVersion(own);
-      onReceived?.(sent);
+      if (record) record.received = sent;
       return written(client, result, sent);
     },
   });

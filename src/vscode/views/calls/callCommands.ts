@@ -39,7 +39,7 @@ export function registerCallCommands(
     register(name, async (fact) => {
       if (fact && isCall(fact)) await run(fact);
     });
-  const contentOf = ({ id }: CallFact) => slot.engine?.recorder.contents.get(id)?.content;
+  const contentOf = ({ id }: CallFact) => slot.engine?.recorder.contents.get(id);
   const argumentsOf = (fact: CallFact): Readonly<Record<string, unknown>> | undefined => {
     const given = contentOf(fact)?.given;
     return isObject(given) ? given : undefined;
