@@ -11,6 +11,7 @@ import { within } from '../../support/core/within.js';
 
 interface Fact {
   readonly agent: string;
+  readonly conversation: string;
   readonly toolset: string;
   readonly tool: string;
   readonly original: string;
@@ -81,6 +82,57 @@ describe('the record of calls', () => {
     for (const wrong of [['--since', '10'], ['--last', 'x'], ['import']]) {
       assert.equal((await cli.run('calls', ...wrong)).code, 2, wrong.join(' '));
     }
+  });
+
+  it('Three agents at once, a death, a refusal and an edit are in one record, and no call is missing', async () => {
+    const clients = await Promise.all(
+      ['first', 'second', 'third'].map(async (name) => {
+        const client = new Client({ name, version: '1' });
+        const { command, args, env } = cli.commandOf('connect');
+        await client.connect(
+          new StdioClientTransport({ command, args, cwd: cli.folder, env: env as Record<string, string> }),
+        );
+        return client;
+      }),
+    );
+    await Promise.all(
+      clients.map(async (client) => {
+        for (let count = 0; count < 10; count++) await client.callTool({ name: 'a_count', arguments: {} });
+      }),
+    );
+    const [first, second] = clients;
+    await first?.callTool({ name: 'a_exit', arguments: { code: 3 } });
+    await second?.callTool({ name: 'a_echo', arguments: { text: 'not allowed' } });
+    const following = cli.begin('calls', '--follow', '--json');
+    const edited = new Promise<void>((resolve) => {
+      let text = '';
+      following.stdout?.on('data', (chunk) => {
+        text += String(chunk);
+        if (text.includes('"event":"edited"')) resolve();
+      });
+    });
+    cli.save({ a: rawWith(['echo', 'count'], { transform: [{ prefix: 'b_' }] }) });
+    await within(edited, 'the edit');
+    const ended = once(following, 'close');
+    following.kill('SIGTERM');
+    await ended;
+    await Promise.all(clients.map((client) => client.close()));
+    await cli.stopEngines();
+    const all = await facts();
+    const counts = all.filter(({ original, outcome }) => original === 'count' && outcome === 'ok');
+    const conversations = ['first', 'second', 'third'].map((name) => {
+      const own = counts.filter(({ agent }) => agent === name);
+      assert.equal(own.length, 10, name);
+      const [conversation, ...others] = new Set(own.map((fact) => fact.conversation));
+      assert.deepEqual(others, [], `one conversation of ${name}`);
+      return conversation;
+    });
+    assert.equal(new Set(conversations).size, 3);
+    const others = all.flatMap(({ agent, original, outcome }) =>
+      outcome === 'lost' || outcome === 'refused' ? `${agent} ${original} ${outcome}` : [],
+    );
+    assert.deepEqual(others, ['first exit lost', 'second echo refused']);
+    assert.ok(all.some(({ event }) => event === 'died'));
   });
 
   it('`calls --follow` shows a call of another process when it has ended', async () => {
