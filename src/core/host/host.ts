@@ -17,21 +17,20 @@ import type { ClientChange, ServerClient } from '../protocol/client.js';
 import { secretsOf } from '../config/read/launchSecrets.js';
 import { ServerUnit, type UnitPolicy } from '../reconcile/serverUnit.js';
 import { type StatusSnapshot, inPresentText, problemsOf, statusOf } from '../reconcile/status.js';
+import { withoutDataUrls } from '../results/binaries.js';
 import { EnvFiles } from './envFiles.js';
 import {
   callText,
   errorResult,
-  isFailure,
   overrideChangedText,
   overrideText,
-  plain,
   refusedText,
   renamedText,
   requestText,
   stopped,
   unansweredBy,
   unknownTool,
-} from './calls.js';
+} from './callTexts.js';
 import { adminId, callAdminTool, type AdminDeps } from './admin.js';
 import { Permission } from './permission.js';
 import { ServerSignIns } from './signIns.js';
@@ -423,4 +422,21 @@ class ToolsetHost implements Host {
 
 function sentFor(tool: ServedTool | undefined, { arguments: given }: ToolsetCall): Completed {
   return tool?.override ? completed(tool.override, given) : { kind: 'completed', arguments: given };
+}
+
+function isFailure(outcome: ToolOutcome | OtherOutcome | PoolFailure): outcome is PoolFailure {
+  return (
+    outcome.kind === 'lost' ||
+    outcome.kind === 'timedOut' ||
+    outcome.kind === 'startFailed' ||
+    outcome.kind === 'notSent' ||
+    outcome.kind === 'notHeld'
+  );
+}
+
+/** Returns the server's answer with repaired `data:` URLs (V1). */
+function plain<Outcome extends ToolOutcome | OtherOutcome>(outcome: Outcome): Outcome {
+  if (outcome.kind !== 'result') return outcome;
+  const result = withoutDataUrls(outcome.result);
+  return result === outcome.result ? outcome : { ...outcome, result };
 }

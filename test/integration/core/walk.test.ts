@@ -10,7 +10,7 @@ import { repository } from '../../support/core/bundles.js';
 import { rawWith } from '../../support/core/configText.js';
 import { endStages, startStage, textOf } from '../../support/core/stage.js';
 
-const most = 41;
+const most = 38;
 
 describe('the walk of a tool call (src/README.md)', () => {
   afterEach(endStages);

@@ -12,9 +12,16 @@ import { broken, type HttpReply, inShort, isForNow, readPieces, readShort, readT
 import type { Log } from '../../base/log.js';
 import type { LoopShare } from '../../base/turns.js';
 import { shortened } from '../../protocol/inBrief.js';
-import { parseLongMessages, parseMessages } from '../../protocol/jsonRpc.js';
+import {
+  exchangeMs,
+  largestAnswer,
+  largestUnasked,
+  longMessage,
+  unaskedMs,
+  parseLongMessages,
+  parseMessages,
+} from '../../protocol/jsonRpc.js';
 import { decodedInSlices } from '../../protocol/json.js';
-import { exchangeMs, largestAnswer, largestUnasked, longMessage, unaskedMs } from '../unasked.js';
 import { TransportFailure } from '../../failures/transportFailure.js';
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 

@@ -16,10 +16,10 @@ import {
 } from './endpoint.js';
 import { broken, discard, inShort, isForNow, shown, type HttpReply } from './exchange.js';
 import { readInitializeAnswer, versionHeader } from '../handshake.js';
+import { largestUnasked } from '../../protocol/jsonRpc.js';
 import { errorCodes } from '../../protocol/errors.js';
 import { isLarge, jsonInSlices } from '../../protocol/json.js';
 import { messageOf } from '../../base/text.js';
-import { largestUnasked } from '../unasked.js';
 import { inNextTurn, inTurns } from '../../base/turns.js';
 import { unlessAborted } from '../../base/events.js';
 import { TransientMap } from '../../base/transientMap.js';

@@ -13,14 +13,20 @@ import { inTurns, type LoopShare } from '../../base/turns.js';
 import { decodedInSlices, isLarge, jsonInSlices } from '../../protocol/json.js';
 import { TransientMap } from '../../base/transientMap.js';
 import { shortened } from '../../protocol/inBrief.js';
-import { parseLongMessages, parseMessages } from '../../protocol/jsonRpc.js';
+import {
+  largestAnswer,
+  largestUnasked,
+  longMessage,
+  unaskedMs,
+  parseLongMessages,
+  parseMessages,
+} from '../../protocol/jsonRpc.js';
 import { endLength, LineSplitter } from './lineSplitter.js';
 import { errorCodes } from '../../protocol/errors.js';
 import type { ProcessTree } from '../../processes/processTree.js';
 import { causeOfDeath, type StdioEnding, type StdioRemains } from '../../failures/stdio.js';
 import { failureAnswer, TransportFailure } from '../../failures/transportFailure.js';
 import type { ServerTransport } from '../../peer/transport.js';
-import { largestAnswer, largestUnasked, longMessage, unaskedMs } from '../unasked.js';
 import type { Readable } from 'node:stream';
 import type { Disposable } from '../../base/disposables.js';
 

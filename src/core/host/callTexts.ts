@@ -4,29 +4,11 @@ import type { PoolFailure } from '../instances/pool.js';
 import { errorCodes } from '../protocol/errors.js';
 import { serves } from '../reconcile/shortfall.js';
 import type { StatusSnapshot } from '../reconcile/status.js';
-import { withoutDataUrls } from '../results/binaries.js';
-import type {
-  Destination,
-  OtherOutcome,
-  OtherRequest,
-  ToolOutcome,
-  ToolsetCall,
-  Unanswered,
-} from '../protocol/request.js';
+import type { Destination, OtherRequest, ToolOutcome, ToolsetCall, Unanswered } from '../protocol/request.js';
 import { whyNothing } from './admin.js';
 
 /** The failure if no definition serves. */
 export const stopped: PoolFailure = { kind: 'notSent', cause: 'the server was stopped' };
-
-export function isFailure(outcome: ToolOutcome | OtherOutcome | PoolFailure): outcome is PoolFailure {
-  return (
-    outcome.kind === 'lost' ||
-    outcome.kind === 'timedOut' ||
-    outcome.kind === 'startFailed' ||
-    outcome.kind === 'notSent' ||
-    outcome.kind === 'notHeld'
-  );
-}
 
 /** Makes the outcome of a call without an answer. The text is a result, because models see nothing else of it. */
 export function errorResult(text: string, kind: Unanswered['kind'], reason: string): ToolOutcome {
@@ -114,13 +96,6 @@ function clause(cause: string): string {
 
 function seconds(ms: number): string {
   return `${ms / 1000} s`;
-}
-
-/** Returns the server's answer with repaired `data:` URLs (V1). */
-export function plain<Outcome extends ToolOutcome | OtherOutcome>(outcome: Outcome): Outcome {
-  if (outcome.kind !== 'result') return outcome;
-  const result = withoutDataUrls(outcome.result);
-  return result === outcome.result ? outcome : { ...outcome, result };
 }
 
 export function unansweredBy(failure: PoolFailure): readonly [Unanswered['kind'], string] {
