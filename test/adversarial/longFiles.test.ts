@@ -373,6 +373,7 @@ const notFed: Readonly<Record<string, readonly string[]>> = {
     'clearCalls',
     'notedAddress',
     'lock',
+    'underLock',
     'leadsOutside',
     'readContent',
     'writeInside',

@@ -206,7 +206,7 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
     return [trace.sent(message), trace.received(message), readProgress({ progress: 1, message: text })];
   },
   'the output of a process': (text) => {
-    const lines = new LineSplitter({ limit: 8 * 1024, onLine: () => {}, onExcess: () => 'skip' });
+    const lines = new LineSplitter({ limit: 8 * 1024, onLine: () => {}, onExcess: () => 'cut' });
     const bytes = Buffer.from(text);
     for (let at = 0; at < bytes.length; at += 64 * 1024) lines.push(bytes.subarray(at, at + 64 * 1024));
     lines.end();
@@ -281,7 +281,6 @@ const notFed: Readonly<Record<string, readonly string[]>> = {
     'listIncomplete',
     'withNotes',
     'even',
-    'forwarded',
     'clientRequest',
     'refuse',
     'resultMessage',

@@ -66,10 +66,10 @@ export async function expectedAnswer(
   const origin = { conversation: 'c', server: server.id, tool: String(ask.params['name']) };
   const tool = tools.find(({ name }) => name === ask.params['name']);
   const given = result as unknown as CallToolResult;
-  const { forEditor, forEditorWithApp } = deliveryWithoutFiles();
+  const delivery = deliveryWithoutFiles();
   const made = await (uiOf(tool).resourceUri === undefined
-    ? forEditor(given, origin as never)
-    : forEditorWithApp(given, origin as never, 'token'));
+    ? delivery.forEditor(given, origin as never)
+    : delivery.forEditorWithApp(given, origin as never, 'token'));
   // The SDK puts `_meta` first.
   const { _meta, ...rest } = made;
   return { result: { ...(_meta && { _meta }), ...rest } };

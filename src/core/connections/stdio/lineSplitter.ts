@@ -5,16 +5,16 @@ interface LineSplitterDeps {
   readonly onLine: (line: string) => void;
   /** Gets lines longer than this, in bytes, as pieces. */
   readonly long?: { readonly from: number; readonly onLine: (pieces: readonly Buffer[]) => void };
-  /** For a line over the limit, `stop` ends all reading, `skip` leaves it out. */
-  readonly onExcess: () => 'stop' | 'skip';
+  /** For a line over the limit, `cut` gives its pieces as lines, `stop` ends all reading, `skip` leaves it out. */
+  readonly onExcess: () => 'cut' | 'stop' | 'skip';
   readonly onSkipped?: (head: string, tail: string) => void;
 }
 
 const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
+const space = 0x20;
 const smallPiece = 32 * 1024;
-/** The parts kept of the beginning and the end of a skipped line, in bytes. */
-const headLength = 8 * 1024;
+/** The part kept of each end of a skipped line, in bytes. */
 export const endLength = 4 * 1024;
 
 export class LineSplitter {
@@ -33,7 +33,7 @@ export class LineSplitter {
       const stop = end < 0 ? chunk.length : end;
       if (this.skipped) this.keepEnd(chunk.subarray(start, stop));
       else if (this.length + stop - start > this.limit) {
-        this.exceed(chunk.subarray(start, stop));
+        start += this.exceed(chunk.subarray(start, stop));
         continue;
       } else if (stop > start) this.keep(chunk.subarray(start, stop));
       if (end < 0) return;
@@ -66,10 +66,27 @@ export class LineSplitter {
     this.length += piece.length;
   }
 
-  private exceed(rest: Buffer): void {
-    if (this.deps.onExcess() === 'stop') this.stopped = true;
-    else this.skipped = Buffer.concat([...this.pieces, rest], Math.min(this.length + rest.length, headLength));
+  /** Takes the part within the limit; returns the number of bytes taken from `rest`. */
+  private exceed(rest: Buffer): number {
+    const what = this.deps.onExcess();
+    if (what !== 'cut') {
+      if (what === 'stop') this.stopped = true;
+      else
+        this.skipped = Buffer.from(
+          Buffer.concat([...this.pieces, rest], Math.min(this.length + rest.length, endLength)),
+        );
+      this.pieces = [];
+      return 0;
+    }
+    const taken = this.limit - this.length;
+    const whole = Buffer.concat([...this.pieces, rest.subarray(0, taken)]);
+    const lastSpace = whole.lastIndexOf(space);
+    const cut = lastSpace > whole.length / 2 ? lastSpace : whole.length;
+    this.deps.onLine(whole.toString('utf8', 0, cut));
     this.pieces = [];
+    this.length = 0;
+    if (cut < whole.length) this.keep(whole.subarray(cut));
+    return taken;
   }
 
   private keepEnd(piece: Buffer): void {

@@ -64,6 +64,9 @@ export class StdioTransport implements ServerTransport {
   /** A long line and the lines after it, until they have been delivered. */
   private readonly lines: (string | readonly Buffer[])[] = [];
   private reading: Promise<void> | undefined;
+  /** `exceeds`: the present line of stderr is too long. `isRest`: this is the rest of a line cut before. */
+  private exceeds = false;
+  private isRest = false;
   private hasExited = false;
   private finished: StdioEnding | undefined;
   private inARow = 0;
@@ -84,7 +87,7 @@ export class StdioTransport implements ServerTransport {
   });
 
   constructor(private readonly deps: StdioTransportDeps) {
-    const { tree, log } = deps;
+    const { tree } = deps;
     this.share = deps.share;
     const { clock } = this.share;
     this.stdoutLines = new LineSplitter({
@@ -92,7 +95,7 @@ export class StdioTransport implements ServerTransport {
       onLine: (line) => this.take(line),
       long: { from: longMessage, onLine: (pieces) => this.take(pieces) },
       onExcess: () => this.logLeftOut(this.lineLimit),
-      onSkipped: (head, tail) => this.leaveOut(head.slice(0, endLength), tail),
+      onSkipped: (head, tail) => this.leaveOut(head, tail),
     });
     this.stdoutPace = new ReadPace(tree.stdout, clock);
     this.stderrPace = new ReadPace(tree.stderr, clock);
@@ -100,10 +103,9 @@ export class StdioTransport implements ServerTransport {
     this.stderrLines = new LineSplitter({
       limit: stderrLineLimit,
       onLine: (line) => this.readStderr(line),
-      onExcess: () => 'skip',
-      onSkipped: (head) => {
-        log.write('warn', 'The rest of a very long line of stderr is left out.');
-        this.readStderr(head);
+      onExcess: () => {
+        this.exceeds = true;
+        return 'cut';
       },
     });
     tree.stdout.on('data', (chunk: Buffer) => {
@@ -341,7 +343,12 @@ export class StdioTransport implements ServerTransport {
   }
 
   private readStderr(line: string): void {
-    if (line.trim() === '') return;
+    const { isRest } = this;
+    this.isRest = this.exceeds;
+    this.exceeds = false;
+    // The rest of a cut line may begin in the middle of a secret (E4).
+    if (isRest || line.trim() === '') return;
+    if (this.isRest) this.deps.log.write('warn', 'The rest of a very long line of stderr is left out.');
     this.deps.log.write('info', `[stderr] ${shortened(line, loggedLineLength)}`);
     if (this.stderr.length === keptStderrLines) this.stderr.shift();
     this.stderr.push(shortened(line, keptLineLength));

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { LineSplitter } from '../../../../src/core/connections/stdio/lineSplitter.js';
 
-function split(chunks: readonly Buffer[], limit = 1000, onExcess: () => 'stop' = () => 'stop'): string[] {
+function split(chunks: readonly Buffer[], limit = 1000, onExcess: () => 'cut' | 'stop' = () => 'stop'): string[] {
   const lines: string[] = [];
   const splitter = new LineSplitter({ limit, onLine: (line) => lines.push(line), onExcess });
   for (const chunk of chunks) splitter.push(chunk);
@@ -54,20 +54,19 @@ describe('line splitter', () => {
     assert.equal(told, 1);
   });
 
-  it('a line over the limit is skipped, with its beginning and its end', () => {
+  it('a line over the limit is cut into pieces', () => {
     for (const size of [1, 3, 4, 5, 100]) {
-      const skipped: string[][] = [];
-      const lines: string[] = [];
-      const splitter = new LineSplitter({
-        limit: 4,
-        onLine: (line) => lines.push(line),
-        onExcess: () => 'skip',
-        onSkipped: (...ends) => skipped.push(ends),
-      });
-      for (const chunk of chunked('abcdefghij\nk\n', [size])) splitter.push(chunk);
-      assert.deepEqual(lines, ['k']);
-      assert.equal(skipped.length, 1);
-      assert.match(skipped[0]?.join(' ') ?? '', /^abcd.* .*efghij$/);
+      assert.deepEqual(
+        split(chunked('abcdefghij\nk\n', [size]), 4, () => 'cut'),
+        ['abcd', 'efgh', 'ij', 'k'],
+      );
+    }
+  });
+
+  it('a long line is cut between words, unless a word has half the limit', () => {
+    for (const size of [1, 3, 4, 5, 100]) {
+      const pieces = split(chunked('one two three four five\nsix\n', [size]), 10, () => 'cut');
+      assert.deepEqual(pieces, ['one two', ' three', ' four five', 'six']);
     }
   });
 
