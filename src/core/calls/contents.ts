@@ -103,7 +103,6 @@ export class CallContents {
     return this.kept.flatMap(({ calls }) => calls).find((recording) => recording.id === id);
   }
 
-  /** Gives a running call the log of its server. */
   listen(server: string, recording: Recording): void {
     const listeners = this.listening.get(server);
     if (!listeners) this.listening.set(server, { all: [recording], most: fewestListeners });
@@ -124,7 +123,6 @@ export class CallContents {
     while (this.size > this.most) this.size -= this.kept.shift()?.size ?? 0;
   }
 
-  /** Has to be called with each line of a server's log. */
   hear(server: string, at: number, line: string): void {
     for (const recording of this.listening.get(server)?.all ?? []) recording.hear(line, at);
   }

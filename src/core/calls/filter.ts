@@ -7,7 +7,6 @@ export interface FactFilter {
   readonly server?: string | undefined;
   readonly agent?: string | undefined;
   readonly tool?: string | undefined;
-  /** True for facts that are a failure. */
   readonly failed?: boolean;
   /** Only calls that took at least this time, in milliseconds. */
   readonly slow?: number | undefined;

@@ -36,12 +36,10 @@ export class Recorder {
 
   constructor(private readonly deps: RecorderDeps) {}
 
-  /** False if a record would be in vain. */
   get isOn(): boolean {
     return this.facts.isHeard && this.deps.isWanted();
   }
 
-  /** True if this program made the fact. */
   isOwn({ id }: Pick<Fact, 'id'>): boolean {
     return id.startsWith(ofProgram);
   }

@@ -71,7 +71,6 @@ interface Recorded {
   readonly method: string;
   readonly params: Message;
   readonly key: string;
-  readonly token: unknown;
   /** The messages of the server until the answer, and after it until the next request. */
   readonly before: Message[];
   readonly after: Message[];
@@ -110,17 +109,9 @@ export class Player {
       sessions.set(name, session);
       if (from === 'client') {
         if (typeof method !== 'string' || id === undefined) continue;
-        const params = isObject(message['params']) ? message['params'] : {};
-        const asked: Recorded = {
-          method,
-          params,
-          key: keyOf(method, params),
-          token: tokenOf(params),
-          before: [],
-          after: [],
-          answer: undefined,
-          isUsed: false,
-        };
+        const params = paramsOf(message);
+        const key = keyOf(method, params);
+        const asked: Recorded = { method, params, key, before: [], after: [], answer: undefined, isUsed: false };
         session.last = asked;
         session.open.set(id, asked);
         this.requests.push(asked);
@@ -129,9 +120,9 @@ export class Player {
         if (request) request.answer ??= message;
         session.open.delete(id);
       } else {
-        const named = isObject(message['params']) ? message['params']['progressToken'] : undefined;
+        const named = paramsOf(message)['progressToken'];
         const open = [...session.open.values()];
-        const owner = open.find(({ token }) => token !== undefined && token === named) ?? open.at(-1);
+        const owner = open.find(({ params }) => named !== undefined && tokenOf(params) === named) ?? open.at(-1);
         if (owner) owner.before.push(message);
         else session.last?.after.push(message);
       }
@@ -143,7 +134,7 @@ export class Player {
     if (typeof method !== 'string') {
       this.open.get(id)?.(message);
       this.open.delete(id);
-    } else if (id !== undefined) await this.answer(id, method, isObject(message['params']) ? message['params'] : {});
+    } else if (id !== undefined) await this.answer(id, method, paramsOf(message));
   }
 
   private async answer(id: unknown, method: string, params: Message): Promise<void> {
@@ -165,8 +156,8 @@ export class Player {
   }
 
   private async repeat(message: Message, token: unknown): Promise<void> {
-    const params = message['params'];
-    const isProgress = isObject(params) && params['progressToken'] !== undefined;
+    const params = paramsOf(message);
+    const isProgress = params['progressToken'] !== undefined;
     // Nobody waits for this progress now.
     if (isProgress && token === undefined) return;
     if (isProgress) return this.send({ ...message, params: { ...params, progressToken: token } });
@@ -186,6 +177,10 @@ export class Player {
     const methods = [...new Set(this.requests.map((one) => one.method))].join(', ');
     return `${wanted} It has only ${methods === '' ? 'nothing' : methods}.`;
   }
+}
+
+function paramsOf({ params }: Message): Message {
+  return isObject(params) ? params : {};
 }
 
 function keyOf(method: string, { _meta, ...params }: Message): string {

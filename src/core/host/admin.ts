@@ -18,7 +18,7 @@ export const adminId = builtInToolset;
 export interface AdminDeps {
   /** Resolves to true if the conversation had an instance. It has ended then. */
   release(server: string, conversation: string): Promise<boolean>;
-  /** True if a person stopped it. */
+  /** By a person. */
   isStopped(server: string): boolean;
   restart(server: string): Promise<void>;
   reload(): Promise<void>;
@@ -27,7 +27,6 @@ export interface AdminDeps {
 
 interface AdminTool {
   readonly tool: Tool;
-  /** Resolves to the text for the agent; rejects with a message for it. */
   run(deps: AdminDeps, input: Fields, conversation: string): Promise<string>;
 }
 
@@ -40,8 +39,14 @@ const aServer: Tool['inputSchema'] = {
 const nothing: Tool['inputSchema'] = { type: 'object', properties: {}, additionalProperties: false };
 
 const prefix = 'mcp_';
-/** The published name of the tool that ends the instance of a conversation. */
 export const releaseTool = `${prefix}release`;
+
+const releaseHints: Tool['annotations'] = {
+  readOnlyHint: false,
+  destructiveHint: false,
+  idempotentHint: true,
+  openWorldHint: false,
+};
 
 /** A restart ends the conversation's own instance first, and the server only if the conversation has none. */
 const adminTools: readonly AdminTool[] = [
@@ -52,7 +57,7 @@ const adminTools: readonly AdminTool[] = [
       description:
         'Ends the instance of an MCP server that belongs to this conversation, and what it holds (open pages, sessions). Call this when you will not need its tools again soon.',
       inputSchema: aServer,
-      annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+      annotations: releaseHints,
     },
     run: async (deps, input, conversation) => {
       const server = serverOf(input);
@@ -83,7 +88,10 @@ const adminTools: readonly AdminTool[] = [
     },
     run: async (deps, input, conversation) => {
       const server = serverOf(input);
-      if (deps.isStopped(server)) throw new Error(stoppedText(server));
+      if (deps.isStopped(server)) {
+        const how = 'It stays stopped until they start it with “Start Server” in the MCP Toolsets view.';
+        throw new Error(`A person stopped "${server}". ${how}`);
+      }
       if (await deps.release(server, conversation)) return endedText(server);
       await deps.restart(server);
       return statusText(deps.snapshot(), conversation, server);
@@ -138,13 +146,12 @@ export function releaseNameFor(clientKind: ClientKind = 'plain'): string {
  */
 export function ownReleaseTool(server: string, shortName: string): ServedTool {
   const name = ownReleaseName(shortName);
-  const [{ tool } = { tool: undefined }] = adminTools.filter((one) => one.tool.name === releaseTool);
   const own: Tool = {
-    ...tool,
     name,
     title: `Release "${server}"`,
     description: `Ends the instance of the MCP server "${server}" that belongs to this conversation, and what it holds (open pages, sessions). Call this when you will not need its tools again soon.`,
     inputSchema: nothing,
+    annotations: releaseHints,
   };
   return { original: releaseTool, published: name, tool: own, editorName: name, editorId: name, releases: server };
 }
@@ -179,10 +186,6 @@ function textResult(text: string): CallToolResult {
 
 function endedText(server: string): string {
   return `The instance of "${server}" of this conversation has ended. The next call starts a new one.`;
-}
-
-function stoppedText(server: string): string {
-  return `A person stopped "${server}". It stays stopped until they start it with “Start Server” in the MCP Toolsets view.`;
 }
 
 /**
@@ -242,7 +245,6 @@ function howToApprove({ id, origin, approval }: Waiting): string {
   return `by \`${approveCommand(id, folder)}\` at a terminal, or in the editor`;
 }
 
-/** Explains why a toolset is empty now, and how a person changes that. */
 export function whyNothing(server: Waiting): string {
   const remedy = server.state.kind === 'pending' ? ` (${howToApprove(server)})` : '';
   return `The toolset "${server.id}" has no tools now: its server is ${whyDown(server.state)}${remedy}.`;

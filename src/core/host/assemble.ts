@@ -16,8 +16,8 @@ import type { Services } from '../instances/services.js';
 import { StartTurns } from '../instances/startTurns.js';
 import { type ExpectedClient, noClient } from '../protocol/client.js';
 import { createConnector } from './createConnector.js';
-import { createGatewayBackend } from './gatewayBackend.js';
-import { createHost } from './host.js';
+import { CatalogueBackend } from './gatewayBackend.js';
+import { ToolsetHost } from './host.js';
 import type { Consent, Host, HostSettings, Stores, Surroundings } from './hostContract.js';
 
 export interface CoreDeps {
@@ -36,7 +36,6 @@ export interface CoreDeps {
 export interface Core {
   readonly host: Host;
   readonly backend: GatewayBackend;
-  /** Knows the secrets of the configuration, and removes them from a text. */
   readonly redactor: Redactor;
   /** The log of the core, redacted. */
   readonly log: Log;
@@ -57,11 +56,7 @@ export function assemble(deps: CoreDeps): Core {
   const oauth = secrets && new OAuth({ secrets, clock, log, keepSecret, clientVersion, ...(agents && { agents }) });
   const connector =
     deps.connector ?? createConnector({ oauth, agents, keepSecret, env, clock, trace, clientVersion, guardianScript });
-  const recorder = new Recorder({
-    clock,
-    redactor,
-    isWanted: settings.recordsCalls ?? ((): boolean => true),
-  });
+  const recorder = new Recorder({ clock, redactor, isWanted: settings.recordsCalls ?? ((): boolean => true) });
   const services: Services = {
     clock,
     log,
@@ -74,20 +69,16 @@ export function assemble(deps: CoreDeps): Core {
     expectedClient: deps.expectedClient ?? ((): ExpectedClient => noClient),
     conversations,
   };
-  const host = createHost({
+  const host = new ToolsetHost({
     services,
     settings,
     consent,
     kept,
     signIns: oauth,
-    configDeps: {
-      env,
-      directoryExists: surroundings.directoryExists ?? directoryExists,
-      ...(secret && { secret }),
-    },
+    configDeps: { env, directoryExists: surroundings.directoryExists ?? directoryExists, ...(secret && { secret }) },
     readSources: deps.readSources,
   });
-  const backend = createGatewayBackend(host);
+  const backend = new CatalogueBackend(host);
   const end = async (): Promise<void> => {
     await host.dispose();
     backend.dispose();
@@ -99,7 +90,6 @@ export function assemble(deps: CoreDeps): Core {
   return { host, backend, redactor, log, recorder, dispose: () => (disposal ??= end()) };
 }
 
-/** Returns true if a server could run in this folder. */
 export function directoryExists(folder: string): boolean {
   return statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true;
 }

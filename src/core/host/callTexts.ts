@@ -24,44 +24,73 @@ export function unknownTool({ toolset, tool }: ToolsetCall, { servers }: StatusS
   return { kind: 'error', code: errorCodes.invalidParams, message: `The toolset "${toolset}" has no tool "${tool}".` };
 }
 
-/** The text after a person did not allow the call (S4). */
-export function refusedText(tool: string): string {
-  return `Error: the person did not allow this call of "${tool}". It was not made. Do not repeat it unless they ask for it.`;
-}
-
-/** The text if the name belongs to another tool now than the person saw (S4). */
-export function renamedText(tool: string): string {
-  return `Error: the name "${tool}" was given to another tool since the person saw this call. It was not made. List the tools again.`;
-}
-
-/** The text if the file does not allow the arguments (O3). @param why a sentence */
-export function overrideText(tool: string, why: string): string {
-  return `Error: "${tool}" was not called. ${why}`;
-}
-
-/** The text if the override is another one now than the person saw (O5). */
-export function overrideChangedText(tool: string): string {
-  return `Error: the arguments that the config file sets for "${tool}" have changed since the person saw this call. It was not made. Call it again.`;
-}
+/** The outcomes of calls that were not made. Each takes the published name of the tool. */
+export const notMade = {
+  /** A person did not allow the call (S4). */
+  refused: (tool: string) =>
+    errorResult(
+      `Error: the person did not allow this call of "${tool}". It was not made. Do not repeat it unless they ask for it.`,
+      'refused',
+      'The person did not allow it.',
+    ),
+  /** The name belongs to another tool now than the person saw (S4). */
+  renamed: (tool: string) =>
+    errorResult(
+      `Error: the name "${tool}" was given to another tool since the person saw this call. It was not made. List the tools again.`,
+      'not sent',
+      'The name belongs to another tool now.',
+    ),
+  /** The file does not allow the arguments (O3). `why` is a sentence. */
+  override: (tool: string, why: string) =>
+    errorResult(
+      `Error: "${tool}" was not called. ${why}`,
+      'refused',
+      'The override in the config file does not allow its arguments.',
+    ),
+  /** The override is another one now than the person saw (O5). */
+  overrideChanged: (tool: string) =>
+    errorResult(
+      `Error: the arguments that the config file sets for "${tool}" have changed since the person saw this call. It was not made. Call it again.`,
+      'not sent',
+      'The override has changed.',
+    ),
+};
 
 /**
+ * Returns the text for the agent, and the kind and the reason for the record.
+ *
  * @param tool its published name
  * @param isServed true if the server takes calls now
  */
-export function callText(server: string, tool: string, failure: PoolFailure, isServed: boolean): string {
+export function failedCall(
+  server: string,
+  tool: string,
+  failure: PoolFailure,
+  isServed: boolean,
+): readonly [text: string, kind: Unanswered['kind'], reason: string] {
   switch (failure.kind) {
-    case 'lost':
-      return `Error: result unknown. The call of "${tool}" was not answered: ${clause(failure.cause)}. It may or may not have taken effect, and it was not sent again.${isServed ? ` The next call of a tool of "${server}" starts a new instance.` : ''}`;
-    case 'timedOut':
-      return failure.limit === 'call'
-        ? `Error: result unknown. "${tool}" gave no sign of life for ${seconds(failure.ms)} (timeouts.call of server "${server}"), and the call was cancelled.`
-        : `Error: result unknown. "${tool}" took longer than ${seconds(failure.ms)} (timeouts.callMax of server "${server}"), and the call was cancelled.`;
-    case 'startFailed':
-      return `Error: "${tool}" was not called: the server "${server}" ${failure.failure.message} ${failure.failure.fix}`;
-    case 'notSent':
-      return `Error: "${tool}" of "${server}" was not called: ${clause(failure.cause)}.`;
+    case 'lost': {
+      const next = isServed ? ` The next call of a tool of "${server}" starts a new instance.` : '';
+      const text = `Error: result unknown. The call of "${tool}" was not answered: ${clause(failure.cause)}. It may or may not have taken effect, and it was not sent again.${next}`;
+      return [text, 'lost', 'The connection ended before the answer.'];
+    }
+    case 'timedOut': {
+      const { limit, ms } = failure;
+      const what = limit === 'call' ? 'gave no sign of life for' : 'took longer than';
+      const text = `Error: result unknown. "${tool}" ${what} ${seconds(ms)} (timeouts.${limit} of server "${server}"), and the call was cancelled.`;
+      return [text, 'timed out', `It took longer than timeouts.${limit}, ${seconds(ms)}.`];
+    }
+    case 'startFailed': {
+      const { code, message, fix } = failure.failure;
+      const text = `Error: "${tool}" was not called: the server "${server}" ${message} ${fix}`;
+      return [text, 'not sent', `The server did not start: ${code}.`];
+    }
+    case 'notSent': {
+      const text = `Error: "${tool}" of "${server}" was not called: ${clause(failure.cause)}.`;
+      return [text, 'not sent', 'The server did not take the call.'];
+    }
     case 'notHeld':
-      return notHeldText(server);
+      return [notHeldText(server), 'not sent', 'The conversation no longer has an instance.'];
     default:
       return assertNever(failure);
   }
@@ -96,21 +125,4 @@ function clause(cause: string): string {
 
 function seconds(ms: number): string {
   return `${ms / 1000} s`;
-}
-
-export function unansweredBy(failure: PoolFailure): readonly [Unanswered['kind'], string] {
-  switch (failure.kind) {
-    case 'lost':
-      return ['lost', 'The connection ended before the answer.'];
-    case 'timedOut':
-      return ['timed out', `It took longer than timeouts.${failure.limit}, ${seconds(failure.ms)}.`];
-    case 'startFailed':
-      return ['not sent', `The server did not start: ${failure.failure.code}.`];
-    case 'notSent':
-      return ['not sent', 'The server did not take the call.'];
-    case 'notHeld':
-      return ['not sent', 'The conversation no longer has an instance.'];
-    default:
-      return assertNever(failure);
-  }
 }

@@ -1,10 +1,14 @@
-/** The tools of a toolset for a kind of client, and their names (N7, G3a). Everything is pure. */
+/**
+ * The tools of a toolset for a kind of client, and their names (N7, G3a). The code of an app contains original names, but a
+ * client looks for them in the list, so a renamed tool is listed once more for apps (G8). Everything is pure.
+ */
+import type { Tool } from '@modelcontextprotocol/sdk/types.js';
+import { appOf, isForApps, metaForApps } from '../apps/toolMeta.js';
 import { assertNever } from '../base/assertNever.js';
 import type { ClientKind } from '../protocol/client.js';
 import { toolsForAgentHost, toolsForEditor, type ServedTool, type Toolset } from '../tools/catalogue.js';
 import { adminId, releaseTool } from './admin.js';
 
-/** Returns the tool's name for a kind of client (G3a). */
 export function nameFor(tool: ServedTool, clientKind: ClientKind = 'plain'): string {
   return clientKind === 'plain' ? tool.published : tool.editorName;
 }
@@ -30,12 +34,41 @@ const namedTools = new WeakMap<Toolset, ReadonlyMap<ClientKind, ReadonlyMap<stri
 export function toolNamed(toolset: Toolset, name: string, clientKind: ClientKind = 'plain'): ServedTool | undefined {
   const known = namedTools.get(toolset)?.get(clientKind);
   if (known) return known.get(name);
-  const tools = byName(toolsFor(toolset, clientKind), clientKind);
+  // The first of equal names counts.
+  const last = toolsFor(toolset, clientKind).toReversed();
+  const tools = new Map(last.map((tool) => [nameFor(tool, clientKind), tool]));
   namedTools.set(toolset, new Map(namedTools.get(toolset)).set(clientKind, tools));
   return tools.get(name);
 }
 
-/** The first of equal names counts. */
-function byName(tools: readonly ServedTool[], clientKind: ClientKind): ReadonlyMap<string, ServedTool> {
-  return new Map(tools.toReversed().map((tool) => [nameFor(tool, clientKind), tool]));
+/** Finds the tool for an app, first by the original name. Returns undefined if no published tool has an app. */
+export function toolForApp(toolset: Toolset, name: string, clientKind?: ClientKind): ServedTool | undefined {
+  const tools = callable(toolset, clientKind);
+  return tools.find(({ original }) => original === name) ?? tools.find((tool) => nameFor(tool, clientKind) === name);
+}
+
+/** Returns the entries for apps only, without names that are listed already. */
+export function entriesForApps(toolset: Toolset, clientKind?: ClientKind): Tool[] {
+  const listed = new Set(toolsFor(toolset, clientKind).map((tool) => nameFor(tool, clientKind)));
+  return callable(toolset, clientKind)
+    .filter(({ original }) => !listed.has(original))
+    .map(({ tool }) => ({ ...tool, _meta: metaForApps(tool) }));
+}
+
+/** Leaves out ambiguous names, because an app may call only tools of the server it comes from. */
+export function entriesForAppsOfAll(toolsets: readonly Toolset[]): Tool[] {
+  const all = toolsets.flatMap((toolset) => entriesForApps(toolset));
+  const published = new Set(toolsets.flatMap(({ tools }) => tools.map((tool) => tool.published)));
+  const count = new Map<string, number>();
+  for (const { name } of all) count.set(name, (count.get(name) ?? 0) + 1);
+  return all.filter(({ name }) => count.get(name) === 1 && !published.has(name));
+}
+
+function callable(toolset: Toolset, clientKind: ClientKind | undefined): readonly ServedTool[] {
+  const tools = toolsFor(toolset, clientKind);
+  if (!tools.some(({ tool }) => appOf(tool) !== undefined)) return [];
+  const own = (toolset.appTools ?? []).filter(
+    ({ editorRefuses }) => !clientKind || clientKind === 'plain' || !editorRefuses,
+  );
+  return [...own, ...tools.filter(({ tool }) => isForApps(tool))];
 }

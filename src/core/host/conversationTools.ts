@@ -11,14 +11,14 @@ import { BoundedMap } from '../base/boundedMap.js';
 import type { ModelSetup } from '../minds/conversation.js';
 import { grantedOf, type ConfiguredToolset, type Grant } from '../team/grants.js';
 import { instructionsOf } from '../minds/instructions.js';
-import type { ContentPart, ConversationTool, ResultFile, ToolCall, ToolResult, ToolRunner } from '../minds/model.js';
+import type { ContentPart, ConversationTool, ResultFile, ToolResult, ToolRunner } from '../minds/model.js';
 import type { Host } from './hostContract.js';
 import { leaseNote, releaseByName } from './leaseNotes.js';
 import type { ToolOutcome } from '../protocol/request.js';
 import type { StatusSnapshot } from '../reconcile/status.js';
 import type { Delivery } from '../results/delivery.js';
 import { withNotes } from '../results/forEditor.js';
-import type { AppliedOverride, ServedTool, Toolset } from '../tools/catalogue.js';
+import type { ServedTool, Toolset } from '../tools/catalogue.js';
 
 /** A result that opens an app of its server (G8), with its conversation. */
 export interface OpenedApp {
@@ -72,14 +72,8 @@ export function createConversationTools(host: Host, delivery: Delivery): Convers
   return {
     offer: (conversation, speaker) => {
       const { snapshot, toolsets, tools, deferred, release } = grantedTo(speaker);
-      const instructions = instructionsOf({
-        member: speaker,
-        toolsets,
-        deferred,
-        held: heldBy(conversation, snapshot),
-        release,
-      });
-      return { tools, instructions };
+      const held = heldBy(conversation, snapshot);
+      return { tools, instructions: instructionsOf({ member: speaker, toolsets, deferred, held, release }) };
     },
     runner: (conversation, speaker) => ({
       run: async (tool, call, signal, onProgress) => {
@@ -142,17 +136,13 @@ function toolsOf({ id, tools }: Toolset, host: Pick<Host, 'completed'>): Convers
     description: tool.description ?? tool.title ?? published,
     inputSchema: tool.inputSchema,
     ...(tool.annotations && { annotations: tool.annotations }),
-    ...(override && { sends: (input) => sentFor(host, override, input) }),
+    ...(override && {
+      sends: (input) => {
+        const found = host.completed(override, input);
+        return found.kind === 'completed' ? (found.arguments ?? {}) : undefined;
+      },
+    }),
   }));
-}
-
-function sentFor(
-  host: Pick<Host, 'completed'>,
-  override: AppliedOverride,
-  input: ToolCall['input'],
-): ToolCall['input'] | undefined {
-  const found = host.completed(override, input);
-  return found.kind === 'completed' ? (found.arguments ?? {}) : undefined;
 }
 
 async function readable(

@@ -2,15 +2,18 @@
  * Makes the connector of the product. It starts servers over stdio and HTTP (X1–X3) and keeps their process trees (X5).
  * It does not restart, share or count instances. The owner of a connection closes it.
  */
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import type { Clock } from '../base/clock.js';
+import type { Log } from '../base/log.js';
 import { BoundedMap } from '../base/boundedMap.js';
 import { LoopShare } from '../base/turns.js';
 import { toDisposable, type Disposable } from '../base/disposables.js';
 import { assertNever } from '../base/assertNever.js';
 import { launchHashOf } from '../config/hash.js';
+import type { Launch } from '../config/model.js';
+import { isHeaderValue } from '../config/read/launch.js';
 import { boundedLog } from '../connections/logging.js';
-import type { ConnectOutcome, Connector, ConnectRequest } from '../connections/connection.js';
+import type { ConnectOutcome, Connector, ConnectRequest, StartFailure } from '../connections/connection.js';
 import { Guardian } from '../processes/guardian.js';
 import { Jobs } from '../processes/jobs.js';
 import { EraMemories, type EraMemory } from '../connections/eras/modern.js';
@@ -20,8 +23,8 @@ import type { OAuth } from '../connections/http/oauth/oauth.js';
 import { attemptStdio, inherited } from '../connections/stdio/attempt.js';
 import type { ProcessStart } from '../processes/processTree.js';
 import { ValueCommands } from '../connections/stdio/valueCommands.js';
-import { commandReferences } from '../config/read/launchReferences.js';
-import { LaunchValues } from './launchValues.js';
+import { commandReferences, withOutputs } from '../config/read/launchReferences.js';
+import { secretsOf } from '../config/read/launchSecrets.js';
 
 export interface ConnectorDeps {
   /** The environment that children inherit. */
@@ -29,7 +32,6 @@ export interface ConnectorDeps {
   readonly clock: Clock;
   /** Returns true if the servers' logs show JSON-RPC, at level trace. Read for each message. */
   readonly trace: () => boolean;
-  /** The version of this product, for `clientInfo`. */
   readonly clientVersion: string;
   /** Signs in to HTTP servers. Without it, a server that wants a sign-in fails. */
   readonly oauth?: OAuth | undefined;
@@ -56,7 +58,7 @@ export function createConnector(deps: ConnectorDeps, eras = new EraMemories()): 
   let disposed = false;
   const nextProcess = (): Pick<ProcessStart, 'mark' | 'keeper'> => ({ mark: `${mark}${++started}.`, keeper });
   const commands = new ValueCommands({ env: inherited(env), clock, process: nextProcess });
-  const values = new LaunchValues({ commands, keepSecret: deps.keepSecret ?? (() => toDisposable(() => {})) });
+  const values = new LaunchValues(commands, deps.keepSecret ?? (() => toDisposable(() => {})));
 
   /** Starts the process before it returns its promise. */
   const attempt = async (request: ConnectRequest, stop: AbortController): Promise<ConnectOutcome> => {
@@ -85,9 +87,8 @@ export function createConnector(deps: ConnectorDeps, eras = new EraMemories()): 
     const once = async (era: EraMemory): Promise<ConnectOutcome> => {
       const parts = { ...common, era };
       switch (launch.transport) {
-        case 'stdio': {
+        case 'stdio':
           return await attemptStdio({ ...parts, launch, hostEnv: env, process: nextProcess() }, timedOut);
-        }
         case 'streamable_http': {
           const { attemptHttp } = await import('../connections/http/attempt.js');
           const { oauth, agents } = deps;
@@ -127,4 +128,54 @@ export function createConnector(deps: ConnectorDeps, eras = new EraMemories()): 
   };
 
   return { connect, dispose };
+}
+
+type Completion =
+  | { readonly kind: 'complete'; readonly launch: Launch }
+  | { readonly kind: 'failed'; readonly failure: StartFailure }
+  | { readonly kind: 'cancelled' };
+
+/** The limit of launches with remembered values: an instance may write one long after it was replaced. */
+const mostKept = 1000;
+
+/**
+ * Replaces the value commands of a launch by their output before it starts (C2). The redactor knows each value before
+ * any other part does.
+ */
+class LaunchValues {
+  private readonly kept = new Map<string, Disposable>();
+
+  constructor(
+    private readonly commands: ValueCommands,
+    private readonly keepSecret: (values: readonly string[]) => Disposable,
+  ) {}
+
+  async complete(launch: Launch, log: Log, signal: AbortSignal): Promise<Completion> {
+    const references = commandReferences(launch);
+    const outputs = await this.commands.outputsFor(references, log, signal);
+    if (outputs.kind !== 'known') return outputs;
+    const complete = withOutputs(launch, outputs.of);
+    this.keep(secretsOf(complete));
+    for (const { source, path } of references) {
+      const [what, name] = path;
+      if (what !== 'headers' || complete.transport === 'stdio') continue;
+      if (isHeaderValue(complete.headers.get(String(name))?.value ?? '')) continue;
+      const message = `The output of ${source.argv[0]} cannot be the value of header \`${name}\`: it holds a line break, a control character or one beyond Latin-1.`;
+      return {
+        kind: 'failed',
+        failure: { code: 'value-command-failed', message, fix: 'Make it print only the value.', path },
+      };
+    }
+    return { kind: 'complete', launch: complete };
+  }
+
+  private keep(values: readonly string[]): void {
+    const key = createHash('sha256').update(JSON.stringify(values)).digest('hex');
+    if (this.kept.has(key)) return;
+    this.kept.set(key, this.keepSecret(values));
+    const [oldest] = this.kept;
+    if (this.kept.size <= mostKept || !oldest) return;
+    this.kept.delete(oldest[0]);
+    oldest[1].dispose();
+  }
 }

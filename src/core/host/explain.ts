@@ -22,7 +22,6 @@ export type RoadAnswer = { readonly road: Road } & (
 
 export interface ExplainedTool {
   readonly server: string;
-  /** The server's own name. */
   readonly original: string;
   readonly roads: readonly RoadAnswer[];
 }
@@ -44,65 +43,46 @@ export interface ExplainedMember {
  */
 export function explain(
   name: string,
-  snapshot: StatusSnapshot,
+  { servers, problems }: StatusSnapshot,
   members: readonly ExplainedMember[],
   placeOf: (server: string, reason: ExclusionReason) => string | undefined,
 ): Explained {
-  const found = [exactly, atTheEnd].reduce<readonly ExplainedTool[]>(
-    (tools, fits) => (tools.length > 0 ? tools : toolsNamed(name, fits, snapshot, members, placeOf)),
-    [],
-  );
-  const silent = snapshot.servers.filter((server) => !serves(server) || server.offered === 0).map(whyNothing);
-  return { tools: found, silent: found.length > 0 ? [] : silent };
+  const named = (fits: Fits): ExplainedTool[] =>
+    servers.flatMap(({ id, tools, excluded }) => [
+      ...tools
+        .filter((tool) => namesOf(id, tool).some((own) => fits(own, name)))
+        .map((tool) => {
+          const hidden = problems.find(({ server, inEditor }) => server === id && inEditor === 0);
+          return { server: id, original: tool.original, roads: roadsOf(id, tool, members, hidden) };
+        }),
+      ...excluded
+        .filter(({ original, reason }) =>
+          [original, ...('published' in reason ? [reason.published] : [])].some((own) => fits(own, name)),
+        )
+        .map(({ original, reason }) => {
+          const place = placeOf(id, reason);
+          const why = exclusionPhrase(reason) + (place === undefined ? '' : ` (${place})`);
+          const roads: Road[] = ['editor', 'agent host', 'other agents', ...members.map(roadOf)];
+          const fix = exclusionRemedy(reason);
+          return { server: id, original, roads: roads.map((road) => ({ road, offered: false as const, why, fix })) };
+        }),
+    ]);
+  const exact = named((own, asked) => own === asked);
+  const tools = exact.length > 0 ? exact : named(atTheEnd);
+  const silent = servers.filter((server) => !serves(server) || server.offered === 0).map(whyNothing);
+  return { tools, silent: tools.length > 0 ? [] : silent };
 }
 
 type Fits = (own: string, asked: string) => boolean;
 
-const exactly: Fits = (own, asked) => own === asked;
 /** Agents put the name of their entry before a name, such as `mcp__files__read`. */
 const atTheEnd: Fits = (own, asked) => asked.endsWith(own) && /[^a-zA-Z0-9]$/.test(asked.slice(0, -own.length));
-
-function toolsNamed(
-  name: string,
-  fits: Fits,
-  { servers, problems }: StatusSnapshot,
-  members: readonly ExplainedMember[],
-  placeOf: (server: string, reason: ExclusionReason) => string | undefined,
-): ExplainedTool[] {
-  return servers.flatMap(({ id, tools, excluded }) => [
-    ...tools
-      .filter((tool) => namesOf(id, tool).some((own) => fits(own, name)))
-      .map((tool) => ({
-        server: id,
-        original: tool.original,
-        roads: roadsOf(id, tool, members, hiddenBy(id, problems)),
-      })),
-    ...excluded
-      .filter(({ original, reason }) => [original, ...nameIn(reason)].some((own) => fits(own, name)))
-      .map(({ original, reason }) => {
-        const place = placeOf(id, reason);
-        const why = exclusionPhrase(reason) + (place === undefined ? '' : ` (${place})`);
-        const roads: Road[] = ['editor', 'agent host', 'other agents', ...members.map(roadOf)];
-        const fix = exclusionRemedy(reason);
-        return { server: id, original, roads: roads.map((road) => ({ road, offered: false as const, why, fix })) };
-      }),
-  ]);
-}
 
 function namesOf(server: string, { original, published, editorName, editorId }: ServedTool): string[] {
   return [original, published, editorName, editorId, agentHostName(server, editorName)];
 }
 
-function nameIn(reason: ExclusionReason): string[] {
-  return 'published' in reason ? [reason.published] : [];
-}
-
 const roadOf = ({ name }: ExplainedMember): Road => `@minds as ${name}`;
-
-/** Returns the problem because of which the editor shows no tool of the server. */
-function hiddenBy(id: string, problems: readonly Problem[]): Problem | undefined {
-  return problems.find(({ server, inEditor }) => server === id && inEditor === 0);
-}
 
 /** @param hidden the problem because of which the editor shows no tool of the server */
 function roadsOf(

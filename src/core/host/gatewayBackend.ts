@@ -9,7 +9,7 @@ import { everyToolset } from '../gateway/routes.js';
 import type { ClientChange, ClientKind, Fields, ServerClient } from '../protocol/client.js';
 import { errorCodes } from '../protocol/errors.js';
 import type { OtherOutcome, ToolOutcome, ToolsetCall, ToolsetRequest } from '../protocol/request.js';
-import { isAboutTask, watchTask } from '../protocol/versions.js';
+import { isAboutTask, taskChanged, taskIn, watchTask } from '../protocol/versions.js';
 import type { Catalogue, Toolset } from '../tools/catalogue.js';
 import { admitsResource, contentsRefused } from '../tools/promptsAndResources.js';
 import { asText, clipped } from '../base/text.js';
@@ -23,15 +23,10 @@ import {
   servedTogether,
   servedWithout,
 } from './servedToolsets.js';
-import { amongAll, resultAmongAll, taskOfServer, toldAmongAll } from './tasksTogether.js';
 
 const noTask = refused(errorCodes.invalidParams, 'There is no such task here.');
 
-export function createGatewayBackend(host: Host): GatewayBackend & Disposable {
-  return new CatalogueBackend(host);
-}
-
-class CatalogueBackend implements GatewayBackend, Disposable {
+export class CatalogueBackend implements GatewayBackend, Disposable {
   private readonly emitter = new Emitter<readonly string[]>();
   private readonly subscription: Disposable;
   /** An unchanged toolset is the same object, so its served form can be kept. */
@@ -100,7 +95,6 @@ class CatalogueBackend implements GatewayBackend, Disposable {
     };
   }
 
-  /** Returns the folder of the conversation's instance. */
   private folderOf(toolset: string, conversation: string): string | undefined {
     const server = this.host.snapshot.servers.find(({ id }) => id === toolset);
     return server?.instances.find(({ use }) => use.kind === 'leased' && use.conversation === conversation)?.folder;
@@ -136,8 +130,7 @@ class CatalogueBackend implements GatewayBackend, Disposable {
     const { toolset: id, method } = request;
     const isToAll = id === everyToolset;
     const params = toolset && underOriginalNames(toolset, method, request.params);
-    const { ref } = request.params as { ref?: Fields };
-    const { uri = ref?.['uri'] } = request.params as { uri?: unknown };
+    const { ref, uri = ref?.['uri'] } = request.params as { ref?: Fields; uri?: unknown };
     if (typeof uri === 'string' && !(toolset && admitsResource(toolset.resources, uri))) {
       return refused(errorCodes.resourceNotFound, `${said(id)} resource "${clipped(uri, 200)}".`, { uri });
     }
@@ -204,4 +197,39 @@ function underOriginalNames(toolset: Toolset, method: string, params: Fields): F
 
 function toolsetIn({ toolsets }: Catalogue, id: string): Toolset | undefined {
   return toolsets.find((candidate) => candidate.id === id);
+}
+
+/**
+ * Two servers may use one id of a task. So at the endpoint of all toolsets, each id begins with the id of its server, which
+ * holds no slash. Returns undefined if the id is not from there.
+ */
+function taskOfServer(id: unknown): { readonly server: string; readonly taskId: string } | undefined {
+  const [, server, taskId] = /^([^/]*)\/(.*)$/s.exec(asText(id)) ?? [];
+  return server === undefined || taskId === undefined ? undefined : { server, taskId };
+}
+
+/** @param said a server's message about a task, with the id in `taskId` */
+function amongAll<Said extends Fields>(said: Said, server: string): Said {
+  const { taskId } = said;
+  return typeof taskId === 'string' ? { ...said, taskId: `${server}/${taskId}` } : said;
+}
+
+function resultAmongAll<Result extends object>(result: Result, server: string): Result {
+  return taskIn(result) === undefined ? result : (amongAll(result as Fields, server) as Result);
+}
+
+/** Returns the client as one server sees it. Messages about tasks reach it under their ids among all toolsets. */
+function toldAmongAll(client: ServerClient, server: string): ServerClient {
+  return {
+    session: client.session,
+    capabilities: client.capabilities,
+    logLevel: client.logLevel,
+    listedFor: client.listedFor,
+    get isGone() {
+      return client.isGone === true;
+    },
+    ask: (method, params, signal, options) => client.ask(method, params, signal, options),
+    tell: (method, params) => client.tell(method, method === taskChanged ? amongAll(params, server) : params),
+    end: () => client.end?.(),
+  };
 }

@@ -19,18 +19,7 @@ import { ServerUnit, type UnitPolicy } from '../reconcile/serverUnit.js';
 import { type StatusSnapshot, inPresentText, problemsOf, statusOf } from '../reconcile/status.js';
 import { withoutDataUrls } from '../results/binaries.js';
 import { EnvFiles } from './envFiles.js';
-import {
-  callText,
-  errorResult,
-  overrideChangedText,
-  overrideText,
-  refusedText,
-  renamedText,
-  requestText,
-  stopped,
-  unansweredBy,
-  unknownTool,
-} from './callTexts.js';
+import { errorResult, failedCall, notMade, requestText, stopped, unknownTool } from './callTexts.js';
 import { adminId, callAdminTool, type AdminDeps } from './admin.js';
 import { Permission } from './permission.js';
 import { ServerSignIns } from './signIns.js';
@@ -44,16 +33,10 @@ import { offerMemory } from './offering.js';
 import { Publication } from './publication.js';
 import { withoutBarred } from './serverLists.js';
 
-export function createHost(deps: HostDeps): Host {
-  return new ToolsetHost(deps);
-}
-
 /** The milliseconds between two updates of the views during calls. */
 const activityMs = 1000;
 
-const notAllowed = 'The override in the config file does not allow its arguments.';
-
-class ToolsetHost implements Host {
+export class ToolsetHost implements Host {
   private readonly config = new ConfigState();
   private readonly units = new Map<string, ServerUnit>();
   /** The units that left the file and still have calls in flight. */
@@ -62,7 +45,6 @@ class ToolsetHost implements Host {
   private shadowed: ConfigModel['shadowed'] = new Map();
   private sources: readonly SourceText[] = [];
   private configProblems: readonly Problem[] = [];
-  /** The values that the redactor knows. */
   private readonly keptSecret = new Set<string>();
   private refused: StatusSnapshot['refused'] = [];
   private snapshot_: StatusSnapshot = { version: 0, refused: [], servers: [], problems: [] };
@@ -70,11 +52,10 @@ class ToolsetHost implements Host {
   private applying = false;
   private disposed = false;
   private readonly changeEmitter = new Emitter<StatusSnapshot>();
+  private readonly parts: readonly (Disposable | undefined)[];
   private readonly activity: Throttle;
   private readonly envFiles: EnvFiles;
-  private readonly approvalChanges: Disposable | undefined;
   private readonly publication: Publication;
-  private readonly accessChanges: readonly (Disposable | undefined)[];
   private readonly policy: UnitPolicy;
   readonly permission: Permission;
   readonly completed = completed;
@@ -96,28 +77,38 @@ class ToolsetHost implements Host {
       onChange: () => this.announceChange(),
     });
     this.envFiles = new EnvFiles(clock, () => void this.reapply());
-    this.approvalChanges = consent.approvals?.onDidChange(() => {
-      this.inOneSwap(() => [...this.units.values(), ...this.leaving].forEach((unit) => unit.reconsider()));
-    });
+    const reconsider = (): void => this.inOneSwap(() => this.everyUnit.forEach((unit) => unit.reconsider()));
+    this.permission = new Permission(consent.toolPermissions);
+    this.parts = [
+      this.activity,
+      this.envFiles,
+      this.signIns,
+      consent.approvals?.onDidChange(reconsider),
+      ...[this.permission, consent.offerReview].map((one) => one?.onDidChange(() => this.republish())),
+      this.permission,
+    ];
     this.policy = {
       judge: (definition) => judgeLaunch(definition, consent.approvals),
       startsOnCall: ({ start }) => (start ?? settings.usualStart?.()) === 'call',
       filteredTools: settings.filteredTools,
       drainLimitMs: settings.drainLimitMs ?? 30_000,
     };
-    this.permission = new Permission(consent.toolPermissions);
     this.publication = new Publication({
       services,
       permission: this.permission,
       offerReview: consent.offerReview,
       offersAdmin: settings.offersAdmin,
+      serving: (id) => this.units.get(id)?.published,
     });
     this.onDidPublish = this.publication.onDidPublish;
-    this.accessChanges = [this.permission, consent.offerReview].map((one) => one?.onDidChange(() => this.republish()));
   }
 
   get snapshot(): StatusSnapshot {
     return this.snapshot_;
+  }
+
+  private get everyUnit(): readonly ServerUnit[] {
+    return [...this.units.values(), ...this.leaving];
   }
 
   get catalogue(): Catalogue {
@@ -187,14 +178,11 @@ class ToolsetHost implements Host {
     }
     const seen = call.consented ?? tool?.original;
     const asked = sentFor(tool, call);
-    if (asked.kind === 'refused')
-      return errorResult(overrideText(tool?.published ?? call.tool, asked.message), 'refused', notAllowed);
+    if (asked.kind === 'refused') return notMade.override(tool?.published ?? call.tool, asked.message);
     const permitted = tool && this.permission.permit(tool, { ...call, arguments: asked.arguments });
     if (tool && permitted !== true) {
       if (!(await permitted)) {
-        return call.signal.aborted
-          ? { kind: 'cancelled' }
-          : errorResult(refusedText(tool.published), 'refused', 'The person did not allow it.');
+        return call.signal.aborted ? { kind: 'cancelled' } : notMade.refused(tool.published);
       }
       // While the person was asked, the tool may have gone, become another, or lost its instance.
       const again = this.units.get(call.toolset);
@@ -202,13 +190,12 @@ class ToolsetHost implements Host {
       tool = this.publication.tool(call);
     }
     if (!tool) return unknownTool(call, this.snapshot);
-    if (tool.original !== seen)
-      return errorResult(renamedText(tool.published), 'not sent', 'The name belongs to another tool now.');
+    if (tool.original !== seen) return notMade.renamed(tool.published);
     const sent = sentFor(tool, call);
-    if (sent.kind === 'refused') return errorResult(overrideText(tool.published, sent.message), 'refused', notAllowed);
+    if (sent.kind === 'refused') return notMade.override(tool.published, sent.message);
     const shown = call.seen ?? (permitted === true ? sent.arguments : asked.arguments);
     if (shown !== sent.arguments && canonicalJson(shown) !== canonicalJson(sent.arguments)) {
-      return errorResult(overrideChangedText(tool.published), 'not sent', 'The override has changed.');
+      return notMade.overrideChanged(tool.published);
     }
     const outcome = await this.callTool(tool, { ...call, arguments: sent.arguments });
     if (outcome.kind !== 'result' || tool.published === call.tool) return outcome;
@@ -240,7 +227,7 @@ class ToolsetHost implements Host {
   }
 
   noteClient(client: ServerClient, change: ClientChange): void {
-    for (const { facts } of [...this.units.values(), ...this.leaving]) {
+    for (const { facts } of this.everyUnit) {
       facts.serving?.pool.noteClient(client, change);
       for (const { pool } of facts.draining) pool.noteClient(client, change);
     }
@@ -275,13 +262,8 @@ class ToolsetHost implements Host {
 
   async dispose(): Promise<void> {
     this.disposed = true;
-    this.activity.dispose();
-    this.envFiles.dispose();
-    this.signIns.dispose();
-    this.approvalChanges?.dispose();
-    this.accessChanges.forEach((one) => one?.dispose());
-    this.permission.dispose();
-    await Promise.all([...this.units.values(), ...this.leaving].map((unit) => unit.dispose()));
+    this.parts.forEach((part) => part?.dispose());
+    await Promise.all(this.everyUnit.map((unit) => unit.dispose()));
     this.units.clear();
     this.changeEmitter.dispose();
     this.publication.dispose();
@@ -297,14 +279,9 @@ class ToolsetHost implements Host {
 
   private async callTool({ original, published, releases, tool }: ServedTool, call: ToolsetCall): Promise<ToolOutcome> {
     const { toolset, conversation } = call;
-    if (releases !== undefined) {
-      return {
-        kind: 'result',
-        result: await callAdminTool(this.adminDeps, original, { serverId: releases }, conversation),
-      };
-    }
-    if (toolset === adminId) {
-      return { kind: 'result', result: await callAdminTool(this.adminDeps, published, call.arguments, conversation) };
+    if (releases !== undefined || toolset === adminId) {
+      const input = releases === undefined ? call.arguments : { serverId: releases };
+      return { kind: 'result', result: await callAdminTool(this.adminDeps, original, input, conversation) };
     }
     const unit = this.units.get(toolset);
     if (!unit) return unknownTool(call, this.snapshot);
@@ -321,11 +298,10 @@ class ToolsetHost implements Host {
 
   private failed(tool: Pick<ServedTool, 'published'>, call: ToolsetCall, failure: PoolFailure): ToolOutcome {
     const isServed = this.units.get(call.toolset)?.serving !== undefined;
-    const text = this.warned(callText(call.toolset, tool.published, failure, isServed));
+    const [text, kind, reason] = failedCall(call.toolset, tool.published, failure, isServed);
+    const message = this.warned(text);
     // An app handles failed calls with its own words, and would show a result as a result.
-    return call.fromApp
-      ? { kind: 'error', code: errorCodes.server, message: text }
-      : errorResult(text, ...unansweredBy(failure));
+    return call.fromApp ? { kind: 'error', code: errorCodes.server, message } : errorResult(message, kind, reason);
   }
 
   private readonly adminDeps: AdminDeps = {
@@ -371,7 +347,6 @@ class ToolsetHost implements Host {
     void unit.gone().then(() => this.leaving.delete(unit));
   }
 
-  /** Publishes all changes of the units together. */
   private inOneSwap(change: () => void): void {
     this.applying = true;
     change();
@@ -381,7 +356,7 @@ class ToolsetHost implements Host {
 
   private republish(): void {
     if (this.applying || this.disposed) return;
-    this.publication.update(this.servers, (id) => this.units.get(id)?.published);
+    this.publication.update(this.servers);
     this.announceChange();
   }
 
@@ -425,13 +400,7 @@ function sentFor(tool: ServedTool | undefined, { arguments: given }: ToolsetCall
 }
 
 function isFailure(outcome: ToolOutcome | OtherOutcome | PoolFailure): outcome is PoolFailure {
-  return (
-    outcome.kind === 'lost' ||
-    outcome.kind === 'timedOut' ||
-    outcome.kind === 'startFailed' ||
-    outcome.kind === 'notSent' ||
-    outcome.kind === 'notHeld'
-  );
+  return outcome.kind !== 'result' && outcome.kind !== 'error' && outcome.kind !== 'cancelled';
 }
 
 /** Returns the server's answer with repaired `data:` URLs (V1). */

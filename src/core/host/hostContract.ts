@@ -29,14 +29,11 @@ export interface Surroundings {
   readonly serverLog: (server: string) => Log;
   /** The environment that servers inherit and that `{ env: NAME }` reads. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The version of this product. */
   readonly version: string;
-  /** The path of the bundled guardian. */
   readonly guardianScript?: string;
   readonly directoryExists?: (path: string) => boolean;
   /** Returns a number in [0, 1). The default is `Math.random`. */
   readonly random?: () => number;
-  /** Makes the sockets for HTTP servers, through proxies or not. */
   readonly makeAgents?: MakeAgents;
 }
 
@@ -91,11 +88,9 @@ export interface HostDeps {
   readonly kept?: KeptOffers | undefined;
   readonly signIns?: SignIns | undefined;
   readonly configDeps: ConfigDeps;
-  /** Reads the files of the sources, and resolves when the host has them. By default nothing is read. */
   readonly readSources?: (() => Promise<void>) | undefined;
 }
 
-/** Keeps the lists of servers for the next window. */
 export interface KeptOffers {
   recall(launch: string): RememberedOffer | undefined;
   /** @param redact removes secrets from a text. An offer with a secret is not kept. */
@@ -123,9 +118,7 @@ export interface Host {
   reload(): Promise<void>;
   /** Applies the present sources again, because a variable, a secret or another input has changed. */
   reapply(): Promise<void>;
-  /**
-   * Takes all sources, in folder order. Resolves when every server has started or failed, or a later call took over.
-   */
+  /** Takes all sources, in folder order. Resolves when every server has started or failed, or a later call took over. */
   setSources(sources: readonly SourceText[]): Promise<void>;
   call(call: ToolsetCall): Promise<ToolOutcome>;
   /** The names in its parameters are the server's own. */
@@ -138,7 +131,7 @@ export interface Host {
   stop(server: string): Promise<void>;
   restart(server: string): Promise<void>;
   release(server: string, conversation: string): Promise<boolean>;
-  /** Returns the arguments that a call sends (O2, O3). */
+  /** Returns the arguments that a call sends (O2, O3). It is here because `override` may not load on activation. */
   completed(override: AppliedOverride, given: Fields): Completed;
   readonly permission: Pick<Permission, 'isAskedInChat' | 'allowInChat' | 'recheck'>;
   /** Signing in is the only action that opens a browser. */

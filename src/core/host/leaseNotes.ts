@@ -36,7 +36,6 @@ export function leaseNote(server: string, news: LeaseNews, advice: ReleaseAdvice
   }
 }
 
-/** Returns the part of a toolset's instructions about leases. */
 export function leaseInstructions(server: string, advice: ReleaseAdvice): string {
   const own = `From its first call on, each conversation has its own instance of "${server}", which keeps its state between calls.`;
   return advice === undefined ? own : `${own} ${advice}`;

@@ -27,7 +27,6 @@ export interface CallQuestion {
   readonly conversation?: string;
   /** The published name. */
   readonly tool: string;
-  /** The server's title of the tool. */
   readonly title: string | undefined;
   readonly arguments: Readonly<Record<string, unknown>> | undefined;
 }
@@ -65,14 +64,12 @@ export class Permission {
   private readonly allowed = new Set<string>();
   private last: Promise<unknown> = Promise.resolve();
 
-  /** Fires when the verdict about tools may have changed. */
   readonly onDidChange = this.changes.event;
 
   constructor(private readonly deps: PermissionDeps = allowEverything) {
     this.rules = compilePermissions(deps.settings());
   }
 
-  /** Returns the verdict of the setting about a tool. A denied tool is not published. */
   readonly verdictOf = (tool: ToolNames): PermissionVerdict => permissionOf(tool, this.rules);
 
   /**

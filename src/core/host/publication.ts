@@ -22,8 +22,7 @@ import type { Catalogue, ExcludedTool, ServedTool, Toolset } from '../tools/cata
 import { ShortNames } from '../tools/editorNames.js';
 import { publish } from '../tools/registry.js';
 import { adminNames, adminToolset, ownReleaseName, ownReleaseTool, releaseTool } from './admin.js';
-import { toolForApp } from './appTools.js';
-import { toolNamed } from './clientTools.js';
+import { toolForApp, toolNamed } from './clientTools.js';
 import { candidateOf, changedOffers, placesOf, type Offering, type ServingFacts } from './offering.js';
 import type { Permission } from './permission.js';
 
@@ -33,6 +32,7 @@ interface PublicationDeps {
   /** By default nothing is compared. */
   readonly offerReview?: OfferLedger | undefined;
   readonly offersAdmin?: (() => boolean) | undefined;
+  readonly serving: (id: string) => ServingFacts | undefined;
 }
 
 /** The limit of catalogues for conversations with other lists. The least recently used one goes. */
@@ -44,7 +44,6 @@ export class Publication implements Disposable {
   private readonly changedOffers = new Map<string, readonly ChangedOffer[]>();
   private readonly publications = new Emitter<readonly string[]>();
   private servers: readonly ConfiguredServer[] = [];
-  private serving: (id: string) => ServingFacts | undefined = () => undefined;
   /** The catalogues with lists of single conversations, by the ids of these lists. */
   private readonly special = new BoundedMap<string, Catalogue>(mostCatalogues);
 
@@ -82,7 +81,6 @@ export class Publication implements Disposable {
     return this.catalogueFor(conversation).toolsets.find((toolset) => toolset.id === id);
   }
 
-  /** Returns the tool of a call, by the name for its kind of client. */
   tool({ toolset, tool, clientKind, client, fromApp }: ToolsetCall): ServedTool | undefined {
     const found = this.toolset(toolset, client?.listedFor);
     if (found && fromApp) return toolForApp(found, tool, clientKind);
@@ -93,7 +91,6 @@ export class Publication implements Disposable {
     );
   }
 
-  /** Returns the editor's name of a configured server. */
   shortName(server: string): string {
     return this.shortNames.get(server) ?? server;
   }
@@ -103,15 +100,14 @@ export class Publication implements Disposable {
   }
 
   /** @param servers in file order */
-  update(servers: readonly ConfiguredServer[], serving: (id: string) => ServingFacts | undefined): void {
+  update(servers: readonly ConfiguredServer[]): void {
     this.servers = servers;
     this.shortNames = this.givenNames.of(servers.map(({ id }) => id));
-    this.serving = serving;
     this.special.clear();
     const offerings = this.offerings();
     const changes = this.reviewed(offerings);
     const { toolsets: next, problems } = this.published(offerings);
-    const conversations = new Set(servers.flatMap(({ id }) => serving(id)?.ownLists ?? []));
+    const conversations = new Set(servers.flatMap(({ id }) => this.deps.serving(id)?.ownLists ?? []));
     this.problems_ = [...changes, ...problems, ...this.problemsOfOne(conversations, problems)];
     const before = this.catalogue_.toolsets;
     const isForSome = this.hadOwnLists || conversations.size > 0;
@@ -134,7 +130,7 @@ export class Publication implements Disposable {
 
   private offerings(conversation?: string): Offering[] {
     return this.servers.flatMap((server) => {
-      const facts = this.serving(server.id);
+      const facts = this.deps.serving(server.id);
       return facts ? [{ server, facts, offered: facts.offeredTo(conversation) }] : [];
     });
   }
@@ -175,13 +171,10 @@ export class Publication implements Disposable {
     return [...conversations].flatMap((conversation) =>
       this.published(this.offerings(conversation))
         .problems.filter(({ message }) => !known.has(message))
-        .map((problem) => {
-          const whose = conversationLabel(conversation);
-          return {
-            ...problem,
-            message: `${problem.message} This applies only to the ${whose}, whose instance lists other tools.`,
-          };
-        }),
+        .map((problem) => ({
+          ...problem,
+          message: `${problem.message} This applies only to the ${conversationLabel(conversation)}, whose instance lists other tools.`,
+        })),
     );
   }
 

@@ -7,13 +7,14 @@
  */
 import { markedAs, withoutMark } from '../base/byteOrderMark.js';
 import type { ConfigFileAccess } from '../files/configFile.js';
-import { addServers, type EntryValue, type NewEntry } from '../config/edit/addServers.js';
+import { addServers, type NewEntry } from '../config/edit/addServers.js';
 import { applyEdits } from '../yaml/edits.js';
 import { validateId } from '../config/edit/newServer.js';
 import { parseMindsFile } from '../config/read/parse.js';
 import { serverIds } from '../config/edit/serverEdits.js';
 import { delay, type Clock } from '../base/clock.js';
 import { nextEvent } from '../base/events.js';
+import { isObject } from '../base/isObject.js';
 import type { Problem, ProblemCode } from '../base/problem.js';
 import { FileRefused } from '../base/textFile.js';
 import { restError, type RestAnswer, type RestBackend } from '../gateway/http/rest.js';
@@ -40,10 +41,10 @@ export function createRestBackend(host: Host, clock: Clock, config: () => Config
     tools: (id) => {
       const toolset = host.catalogue.toolsets.find((each) => each.id === id);
       if (!toolset) return notServed(id, find(id), host.snapshot.problems);
-      const tools = toolset.tools.map(({ original, published, tool }) => ({
+      const tools = toolset.tools.map(({ original: originalName, published: name, tool }) => ({
         ...tool,
-        name: published,
-        originalName: original,
+        name,
+        originalName,
       }));
       return { kind: 'value', status: 200, value: { tools } };
     },
@@ -69,7 +70,8 @@ export function createRestBackend(host: Host, clock: Clock, config: () => Config
     if (wrongId !== undefined) return restError(400, 'id-invalid', wrongId);
     const edits = addServers(text, [{ id, entry }]);
     const after = edits && applyEdits(text ?? '', edits);
-    const parsed = after === undefined ? undefined : parseMindsFile({ ...file, text: after }, noDeps);
+    const configDeps = { env: {}, directoryExists: (): boolean => true };
+    const parsed = after === undefined ? undefined : parseMindsFile({ ...file, text: after }, configDeps);
     if (after === undefined || parsed?.kind !== 'accepted') {
       return restError(409, 'config-has-errors', 'The config file has errors. Correct them first.');
     }
@@ -102,8 +104,6 @@ function refusal(error: unknown): RestAnswer {
   if (error instanceof FileRefused) return restError(409, 'config-has-errors', error.message);
   throw error;
 }
-
-const noDeps = { env: {}, directoryExists: (): boolean => true };
 
 function described({ catalogue, snapshot }: Host, server: ServerStatus, urlOf: UrlOf): unknown {
   const { id, source, transport, state, approval, previous, offered } = server;
@@ -140,27 +140,20 @@ type Read =
   | Extract<RestAnswer, { kind: 'error' }>;
 
 function newServerOf(body: unknown): Read {
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+  if (!isObject(body)) {
     return restError(400, 'not-an-object', 'The body must be an object with an `id` and the keys of a server.');
   }
-  const { id, ...entry } = body as Record<string, unknown>;
+  const { id, ...entry } = body;
   if (typeof id !== 'string') return restError(400, 'id-missing', 'The body has no `id`, or its `id` is not a string.');
   if (!isEntry(entry)) {
-    return restError(
-      400,
-      'value-unusable',
-      'A config file has no null values, and its values may not nest deeper than 8.',
-    );
+    const why = 'A config file has no null values, and its values may not nest deeper than 8.';
+    return restError(400, 'value-unusable', why);
   }
   return { kind: 'new', id, entry };
 }
 
-function isEntry(value: Record<string, unknown>): value is NewEntry {
-  return isEntryValue(value, 8);
-}
-
-function isEntryValue(value: unknown, depth: number): value is EntryValue {
-  if (typeof value !== 'object') return true;
+/** @param depth the number of levels that may be below */
+function isEntry(value: object | null, depth = 8): value is NewEntry {
   if (value === null || depth === 0) return false;
-  return Object.values(value).every((item) => isEntryValue(item, depth - 1));
+  return Object.values(value).every((item: unknown) => typeof item !== 'object' || isEntry(item, depth - 1));
 }

@@ -6,7 +6,8 @@ import type { Prompt, Tool } from '@modelcontextprotocol/sdk/types.js';
 import { isObject } from '../base/isObject.js';
 import type { ServedToolset } from '../gateway/backend.js';
 import { everyToolset } from '../gateway/routes.js';
-import type { ClientKind, Fields } from '../protocol/client.js';
+import type { ClientKind } from '../protocol/client.js';
+import type { ToolsetRequest } from '../protocol/request.js';
 import { knowsTasks, needsTask, tasksExtension } from '../protocol/versions.js';
 import type { Catalogue, ServedTool, Toolset } from '../tools/catalogue.js';
 import { agentHostName, longestEditorId } from '../tools/editorNames.js';
@@ -17,8 +18,7 @@ import { isMadeFrom } from '../tools/uris.js';
 import type { ServerStatus } from '../reconcile/status.js';
 import { adminId, releaseNameFor, whyNothing } from './admin.js';
 import { leaseInstructions, releaseByEnding, releaseByName, type ReleaseAdvice } from './leaseNotes.js';
-import { entriesForApps, entriesForAppsOfAll, toolForApp } from './appTools.js';
-import { nameFor, toolsFor } from './clientTools.js';
+import { entriesForApps, entriesForAppsOfAll, nameFor, toolForApp, toolsFor } from './clientTools.js';
 
 type Toolsets = Catalogue['toolsets'];
 
@@ -29,9 +29,7 @@ interface Reader {
   readonly sees: string;
 }
 
-/**
- * Finds how the model of a client ends its instance of a server: with the tool at the server's own endpoint, or with the tool of `mcp_admin` if the client's conversation reaches it.
- */
+/** The tool is the one at the server's own endpoint, or the one of `mcp_admin` if the client's conversation reaches it. */
 export function releaseAdvice(
   toolset: Toolset,
   toolsets: Toolsets,
@@ -75,7 +73,6 @@ export function servedAlone(toolset: Toolset, toolsets: Toolsets, clientKind: Cl
   };
 }
 
-/** Makes a toolset that has no tools now. */
 export function servedWithout(
   server: Pick<ServerStatus, 'id' | 'state' | 'origin' | 'approval' | 'trulyStateless'>,
   shortName: string,
@@ -101,7 +98,7 @@ export function servedWithout(
  * so they are left out.
  */
 function featuresOfAll(toolsets: Toolsets): ServerFeatures {
-  const some = (feature: 'prompts' | 'resources' | 'subscribe' | 'completions' | 'logging'): boolean =>
+  const some = (feature: Exclude<keyof ServerFeatures, 'extensions'>): boolean =>
     toolsets.some(({ features }) => features[feature]);
   return {
     prompts: some('prompts'),
@@ -122,7 +119,7 @@ export function servedTogether(toolsets: Toolsets): ServedToolset {
   return {
     id: everyToolset,
     serverName: 'mcp-toolsets',
-    instructions: about.length === 0 ? nothingConfigured(toolsets) : about.join('\n\n'),
+    instructions: toolsets.length === 0 ? nothingConfigured : about.join('\n\n') || undefined,
     tools: toolsets.flatMap((toolset) => toolset.tools.map((tool) => servedTool(tool, 'plain'))),
     appTools: entriesForAppsOfAll(toolsets),
     prompts,
@@ -134,29 +131,24 @@ export function servedTogether(toolsets: Toolsets): ServedToolset {
   };
 }
 
-function nothingConfigured(toolsets: Toolsets): string | undefined {
-  return toolsets.length > 0
-    ? undefined
-    : 'No MCP server serves here. A person lists servers in .minds/mcp.yaml of the project, for example with the command "MCP Toolsets: Create Config File" of the editor, and approves them. Their tools appear then.';
-}
+const nothingConfigured =
+  'No MCP server serves here. A person lists servers in .minds/mcp.yaml of the project, for example with the command "MCP Toolsets: Create Config File" of the editor, and approves them. Their tools appear then.';
 
 /** Finds the toolset of a published tool, or else of a tool for apps. */
 export function holderOfTool(toolsets: Toolsets, name: string): Toolset | undefined {
-  return (
-    toolsets.find(({ tools }) => tools.some((tool) => tool.published === name)) ??
-    toolsets.find((toolset) => isUnique(toolsets, name) && toolForApp(toolset, name))
-  );
-}
-
-function isUnique(toolsets: Toolsets, name: string): boolean {
-  return entriesForAppsOfAll(toolsets).some((entry) => entry.name === name);
+  const holder = toolsets.find(({ tools }) => tools.some((tool) => tool.published === name));
+  if (holder || !entriesForAppsOfAll(toolsets).some((entry) => entry.name === name)) return holder;
+  return toolsets.find((toolset) => toolForApp(toolset, name));
 }
 
 /**
  * Finds the toolsets that may answer a request, from its prompt or its resource. A URI in no list most likely belongs to
  * the toolset with that app or with a fitting template, so that one comes first.
  */
-export function holdersOfRequest(toolsets: Toolsets, { method, params }: RequestLine): readonly Toolset[] {
+export function holdersOfRequest(
+  toolsets: Toolsets,
+  { method, params }: Pick<ToolsetRequest, 'method' | 'params'>,
+): readonly Toolset[] {
   const { name, uri, ref } = params;
   if (method === 'prompts/get') return holdersOfPrompt(toolsets, name);
   if (isObject(ref) && ref['type'] === 'ref/prompt') return holdersOfPrompt(toolsets, ref['name']);
@@ -172,11 +164,6 @@ export function holdersOfRequest(toolsets: Toolsets, { method, params }: Request
   const isLikely = ({ resources: { apps = [], templates } }: Toolset): boolean =>
     apps.includes(wanted) || isMadeFrom(templates, wanted);
   return [...possible.filter(isLikely), ...possible.filter((toolset) => !isLikely(toolset))];
-}
-
-interface RequestLine {
-  readonly method: string;
-  readonly params: Fields;
 }
 
 function holdersOfPrompt(toolsets: Toolsets, name: unknown): readonly Toolset[] {

@@ -90,12 +90,9 @@ function matchesUrl(pattern: string, url: string, unknown: boolean): boolean {
 
 /** Returns the URL without credentials and fragment. */
 function plainUrl(url: string): string | undefined {
-  try {
-    const { protocol, origin, pathname, search } = new URL(url);
-    return protocol === 'http:' || protocol === 'https:' ? origin + pathname + search : undefined;
-  } catch {
-    return undefined;
-  }
+  if (!URL.canParse(url)) return undefined;
+  const { protocol, origin, pathname, search } = new URL(url);
+  return protocol === 'http:' || protocol === 'https:' ? origin + pathname + search : undefined;
 }
 
 function serverBarred({ id, places, launch }: ServerDefinition, setting: string): Problem {

@@ -75,7 +75,12 @@ export class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscod
         if (change.affectsConfiguration('chat')) this.presenter.tryAgain();
       }),
     );
-    this.register();
+    try {
+      this.store.add(vscode.lm.registerMcpServerDefinitionProvider(providerId, this));
+    } catch (error) {
+      // In an editor that cannot take definitions, everything else still works (S2).
+      log.write('error', `This editor takes no MCP servers from extensions: ${asText(error)}`);
+    }
   }
 
   async provideMcpServerDefinitions(): Promise<vscode.McpHttpServerDefinition[]> {
@@ -105,15 +110,6 @@ export class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscod
     this.ended.abort();
     this.announcement?.dispose();
     this.store.dispose();
-  }
-
-  /** In an editor that cannot take definitions, everything else still works (S2). */
-  private register(): void {
-    try {
-      this.store.add(vscode.lm.registerMcpServerDefinitionProvider(providerId, this));
-    } catch (error) {
-      this.deps.log.write('error', `This editor takes no MCP servers from extensions: ${asText(error)}`);
-    }
   }
 
   private follow({ editorEndpoint, host }: Engine): void {
@@ -242,13 +238,16 @@ async function rivalsOf(label: string): Promise<Rival[]> {
   return found.flat();
 }
 
+/** The settings of `chat` that switch MCP off, and the values that do. */
+const switches = [
+  ['mcp.access', 'none'],
+  ['customizations.strictPluginOnlyCustomization', true],
+  ['agent.enabled', false],
+  ['disableAIFeatures', true],
+] as const;
+
 function switchedOff(): string | undefined {
   const chat = vscode.workspace.getConfiguration('chat');
-  if (chat.get('mcp.access') === 'none') return '"chat.mcp.access" is "none"';
-  if (chat.get('customizations.strictPluginOnlyCustomization') === true) {
-    return '"chat.customizations.strictPluginOnlyCustomization" is true';
-  }
-  if (chat.get('agent.enabled') === false) return '"chat.agent.enabled" is false';
-  if (chat.get('disableAIFeatures') === true) return '"chat.disableAIFeatures" is true';
-  return undefined;
+  const found = switches.find(([key, value]) => chat.get(key) === value);
+  return found && `"chat.${found[0]}" is ${JSON.stringify(found[1])}`;
 }

@@ -60,15 +60,13 @@ export class AppBridge {
   private async answer(id: string | number, method: string, params: Fields): Promise<void> {
     try {
       const outcome = await this.outcomeOf(method, params);
-      switch (outcome?.kind) {
+      switch (outcome.kind) {
         case 'result':
           return this.send({ id, result: outcome.result });
         case 'error':
           return this.refuse(id, outcome.code, outcome.message);
         case 'cancelled':
           return this.refuse(id, errorCodes.server, 'The call was cancelled.');
-        default:
-          return this.refuse(id, errorCodes.methodNotFound, `Method not found: ${method}`);
       }
     } catch (error) {
       this.refuse(id, errorCodes.internal, messageOf(error));
@@ -95,7 +93,7 @@ export class AppBridge {
       case 'resources/read':
         return typeof uri === 'string' ? this.deps.read(uri, signal) : invalid('`uri` must be a string.');
       default:
-        return undefined;
+        return { kind: 'error', code: errorCodes.methodNotFound, message: `Method not found: ${method}` };
     }
   }
 
@@ -124,7 +122,7 @@ export class AppBridge {
   }
 }
 
-type Answer = { readonly kind: 'result'; readonly result: Fields } | ToolOutcome | OtherOutcome | undefined;
+type Answer = { readonly kind: 'result'; readonly result: Fields } | ToolOutcome | OtherOutcome;
 
 function invalid(message: string): Answer {
   return { kind: 'error', code: errorCodes.invalidParams, message };

@@ -58,10 +58,8 @@ export class AppPanel implements Disposable {
     this.mark = randomUUID();
     this.bridge = this.bridgeOf(app);
     const server = this.deps.slot.state.snapshot.servers.find(({ id }) => id === app.toolset);
-    this.panel.webview.html = framePage(page, {
-      mark: this.mark,
-      isOfThisMachine: server?.isOfThisMachine === true,
-    });
+    const isOfThisMachine = server?.isOfThisMachine === true;
+    this.panel.webview.html = framePage(page, { mark: this.mark, isOfThisMachine });
     this.panel.reveal(undefined, true);
     return undefined;
   }
@@ -90,15 +88,8 @@ export class AppPanel implements Disposable {
     signal: AbortSignal,
     instance: 'any' | 'held',
   ): Promise<OtherOutcome | undefined> {
-    const params = { uri };
-    return this.deps.slot.engine?.request({
-      toolset,
-      conversation,
-      method: 'resources/read',
-      params,
-      signal,
-      instance,
-    });
+    const request = { toolset, conversation, method: 'resources/read', params: { uri }, signal, instance };
+    return this.deps.slot.engine?.request(request);
   }
 
   private bridgeOf(app: OpenedApp): AppBridge {

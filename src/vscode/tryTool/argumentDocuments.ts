@@ -66,12 +66,10 @@ export class ArgumentDocuments implements Disposable {
     const document = await vscode.workspace.openTextDocument(uri);
     const text = document.getText();
     const parsed = JSON.parse(text) as unknown;
-    if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
-      throw new Error('the arguments have to be an object');
-    }
+    if (!isObject(parsed)) throw new Error('the arguments have to be an object');
     const rounded = roundingError(text);
     if (rounded !== undefined) throw new Error(rounded);
-    const given = { ...parsed } as Record<string, unknown>;
+    const given: Record<string, unknown> = { ...parsed };
     delete given['$schema'];
     return given;
   }

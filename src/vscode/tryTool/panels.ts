@@ -1,13 +1,33 @@
-/** Holds the open panels of *Try Tool*, one for each tool, and the documents of their arguments. */
-import type * as vscode from 'vscode';
-import type { Disposable } from '../../core/base/disposables.js';
+/** The panels of *Try Tool*, one for each tool, and the documents of their arguments. */
+import * as vscode from 'vscode';
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import { randomBytes } from 'node:crypto';
+import { inert } from '../../core/base/inert.js';
+import { messageOf } from '../../core/base/text.js';
+import { window } from '../views/inertEditor.js';
+import { appOf } from '../../core/apps/toolMeta.js';
+import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
+import type { OpenedApp } from '../../core/host/conversationTools.js';
+import type { ToolOutcome } from '../../core/protocol/request.js';
 import type { ServerStatus } from '../../core/reconcile/status.js';
 import type { ServedTool } from '../../core/tools/catalogue.js';
-import type { OpenedApp } from '../../core/host/conversationTools.js';
-import { AppPanel } from './appPanel.js';
+import type { KeptTrial, ToPage, ToPanel, TrialOutcome, TriedTool } from '../../webview/messages.js';
+import { effects } from '../views/phrases.js';
+import { AppPanel, type AppPanelDeps } from './appPanel.js';
 import { ArgumentDocuments } from './argumentDocuments.js';
-import { TrialPanel, type TrialPanelDeps } from './trialPanel.js';
-import type { KeptTrial } from '../../webview/messages.js';
+import { newTrialConversation } from '../engine/conversationTitles.js';
+
+interface TrialPanelDeps extends AppPanelDeps {
+  readonly extensionUri: vscode.Uri;
+  readonly documents: ArgumentDocuments;
+  readonly server: string;
+  readonly published: string;
+  readonly onEnd: () => void;
+  /** The arguments of an earlier call, to be tried again. */
+  readonly given?: Readonly<Record<string, unknown>> | undefined;
+  /** The panel and its arguments before a reload of the window. */
+  readonly kept?: { readonly panel: vscode.WebviewPanel; readonly document: string | undefined };
+}
 
 export type TryToolDeps = Pick<TrialPanelDeps, 'slot' | 'extensionUri' | 'version'>;
 
@@ -48,6 +68,240 @@ export class Panels implements Disposable {
     for (const panel of [...this.apps, ...this.open.values()]) panel.dispose();
     this.documents.dispose();
   }
+}
+
+/** It makes one call at a time. The call and the lease end with the panel. */
+class TrialPanel implements Disposable {
+  private readonly store = new DisposableStore('trial panel');
+  private readonly conversation = newTrialConversation();
+  private readonly panel: vscode.WebviewPanel;
+  private readonly document: vscode.Uri;
+  private shown: string | undefined;
+  private original: string | undefined;
+  private call: AbortController | undefined;
+  private last: Readonly<Record<string, unknown>> | undefined;
+  private app: AppPanel | undefined;
+  private called = false;
+  private ended = false;
+
+  constructor(private readonly deps: TrialPanelDeps) {
+    const { extensionUri, published, slot, documents, kept } = deps;
+    this.document = documents.newUri(published);
+    if (kept?.document !== undefined) documents.restore(this.document, kept.document);
+    const roots = ['media', 'dist'].map((folder) => vscode.Uri.joinPath(extensionUri, folder));
+    const options = { enableScripts: true, localResourceRoots: roots };
+    this.panel =
+      kept?.panel ??
+      window.createWebviewPanel('mcpToolsets.tryTool', inert`${published}`, vscode.ViewColumn.Active, {
+        ...options,
+        // Keeps input and result while another tab is in front.
+        retainContextWhenHidden: true,
+      });
+    this.panel.webview.options = options;
+    const icon = (theme: string): vscode.Uri => vscode.Uri.joinPath(extensionUri, 'media', `tool-${theme}.svg`);
+    this.panel.iconPath = { light: icon('light'), dark: icon('dark') };
+    this.panel.onDidDispose(() => this.dispose());
+    this.panel.webview.onDidReceiveMessage((message: ToPanel) => void this.receive(message));
+    this.store.add(slot.onDidChange(() => this.follow()));
+    this.store.add(
+      vscode.workspace.onDidChangeTextDocument(({ document }) => {
+        if (document.uri.toString() === this.document.toString()) this.sendDocument(document);
+      }),
+    );
+    this.panel.webview.html = page(this.panel.webview, extensionUri);
+  }
+
+  reveal(given: TrialPanelDeps['given']): void {
+    this.panel.reveal();
+    this.fill(given);
+  }
+
+  dispose(): void {
+    if (this.ended) return;
+    this.ended = true;
+    this.call?.abort();
+    this.app?.dispose();
+    this.store.dispose();
+    this.panel.dispose();
+    this.deps.documents.forget(this.document);
+    this.deps.onEnd();
+    const host = this.deps.slot.engine?.host;
+    // If the server is gone, so is the lease.
+    if (this.called) void host?.release(this.deps.server, this.conversation).catch(() => undefined);
+  }
+
+  private async receive(message: ToPanel): Promise<void> {
+    switch (message.kind) {
+      case 'ready':
+        this.shown = undefined;
+        this.follow();
+        if (this.shown !== undefined) this.fill(this.deps.given);
+        else this.refuse(`The server ${this.deps.server} does not offer this tool now.`);
+        return;
+      case 'run':
+        return this.run(message.arguments);
+      case 'runDocument':
+        return this.runDocument();
+      case 'cancel':
+        return this.call?.abort();
+      case 'openDocument':
+        this.deps.documents.prepare(this.document, this.find()?.tool.tool.inputSchema ?? {}, message.arguments);
+        return this.sendDocument(
+          (await vscode.window.showTextDocument(this.document, { viewColumn: vscode.ViewColumn.Beside })).document,
+        );
+      case 'copy':
+        return vscode.env.clipboard.writeText(message.text);
+      case 'openResult': {
+        // The editor would fetch the address in this key.
+        const content = JSON.stringify({ ...this.last, $schema: undefined }, undefined, 2);
+        const document = await vscode.workspace.openTextDocument({ language: 'json', content });
+        await vscode.window.showTextDocument(document, { viewColumn: vscode.ViewColumn.Beside });
+      }
+    }
+  }
+
+  private follow(): void {
+    const found = this.find();
+    if (!found) return;
+    const tool = triedTool(found.server, found.tool);
+    const text = JSON.stringify(tool);
+    if (text === this.shown) return;
+    this.send({ kind: 'tool', tool, changed: this.shown !== undefined });
+    this.shown = text;
+    this.original = tool.original;
+  }
+
+  private fill(given: TrialPanelDeps['given']): void {
+    if (!given) return;
+    this.deps.documents.forget(this.document);
+    this.send({ kind: 'fill', arguments: given as Extract<ToPage, { kind: 'fill' }>['arguments'] });
+  }
+
+  private find(): { server: ServerStatus; tool: ServedTool } | undefined {
+    const server = this.deps.slot.state.snapshot.servers.find(({ id }) => id === this.deps.server);
+    const tool = server?.tools.find(({ published }) => published === this.deps.published);
+    return server && tool ? { server, tool } : undefined;
+  }
+
+  private async runDocument(): Promise<void> {
+    let given: Record<string, unknown>;
+    try {
+      given = await this.deps.documents.read(this.document);
+    } catch (error) {
+      return this.refuse(`The document is not valid yet: ${(error as Error).message}`);
+    }
+    await this.run(given);
+  }
+
+  private async run(given: Readonly<Record<string, unknown>>): Promise<void> {
+    const host = this.deps.slot.engine?.host;
+    if (this.call || this.ended) return;
+    if (!host) return this.refuse('No MCP server runs in this window.');
+    const call = new AbortController();
+    this.call = call;
+    this.called = true;
+    this.send({ kind: 'started' });
+    const begun = Date.now();
+    const ended = (outcome: TrialOutcome): void => this.send({ kind: 'ended', outcome, ms: Date.now() - begun });
+    const { server, published } = this.deps;
+    let result: CallToolResult | undefined;
+    try {
+      const outcome = await host.call({
+        toolset: server,
+        tool: published,
+        arguments: given,
+        conversation: this.conversation,
+        agent: 'Try Tool',
+        // *Run* is the answer to `ask` for the shown tool. A denied tool stays denied (S4).
+        ...(this.original !== undefined && { consented: this.original }),
+        signal: call.signal,
+        onProgress: (progress) => this.send({ kind: 'progress', ...progress }),
+      });
+      this.last = result = outcome.kind === 'result' && !outcome.unanswered ? outcome.result : undefined;
+      ended(trialOutcome(outcome));
+    } catch (error) {
+      ended({ kind: 'error', message: messageOf(error), detail: '' });
+    } finally {
+      this.call = undefined;
+    }
+    if (result) await this.showApp(given, result);
+  }
+
+  private async showApp(given: Readonly<Record<string, unknown>>, result: CallToolResult): Promise<void> {
+    const tool = this.find()?.tool;
+    if (!tool || appOf(tool.tool) === undefined || this.ended) return;
+    this.app ??= new AppPanel(this.deps, () => (this.app = undefined));
+    const { server: toolset } = this.deps;
+    const wrong = await this.app.show({ toolset, tool, conversation: this.conversation, arguments: given, result });
+    // After another call, the message would be about an older result.
+    if (this.last === result && !this.call) this.send({ kind: 'app', ...(wrong !== undefined && { wrong }) });
+  }
+
+  private refuse(reason: string): void {
+    this.send({ kind: 'refused', reason });
+  }
+
+  private sendDocument(document: vscode.TextDocument): void {
+    this.send({ kind: 'document', text: document.getText() });
+  }
+
+  private send(message: ToPage): void {
+    if (!this.ended) void this.panel.webview.postMessage(message);
+  }
+}
+
+function triedTool(server: ServerStatus, { tool, published, original, override }: ServedTool): TriedTool {
+  return {
+    server: server.id,
+    published,
+    original,
+    title: tool.annotations?.title ?? tool.title ?? '',
+    description: tool.description ?? '',
+    inputSchema: tool.inputSchema,
+    ...(override && {
+      offered: { description: override.offered.description ?? '', inputSchema: override.offered.inputSchema },
+    }),
+    effects: effects(tool),
+    instance:
+      server.trulyStateless === true
+        ? 'Calls run on the instance that all conversations share.'
+        : 'Calls run on an instance for this panel only. It ends when you close the panel.',
+  };
+}
+
+function trialOutcome(outcome: ToolOutcome): TrialOutcome {
+  switch (outcome.kind) {
+    case 'result': {
+      if (!outcome.unanswered) return { kind: 'result', result: outcome.result };
+      const [part] = outcome.result.content;
+      return { kind: 'error', message: part?.type === 'text' ? part.text.replace(/^Error: /, '') : '', detail: '' };
+    }
+    case 'cancelled':
+      return outcome;
+    case 'error': {
+      const detail = outcome.data === undefined ? '' : JSON.stringify(outcome.data, undefined, 2);
+      return { kind: 'error', message: `${outcome.message} (${outcome.code})`, detail };
+    }
+  }
+}
+
+function page(webview: vscode.Webview, extensionUri: vscode.Uri): string {
+  const nonce = randomBytes(16).toString('base64url');
+  const uri = (...path: string[]): string => String(webview.asWebviewUri(vscode.Uri.joinPath(extensionUri, ...path)));
+  const policy = `default-src 'none'; img-src data:; media-src data:; style-src ${webview.cspSource}; script-src 'nonce-${nonce}'`;
+  return `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8" />
+    <meta http-equiv="Content-Security-Policy" content="${policy}" />
+    <meta name="viewport" content="width=device-width, initial-scale=1" />
+    <link rel="stylesheet" href="${uri('media', 'tryTool.css')}" />
+    <title>Try Tool</title>
+  </head>
+  <body>
+    <script nonce="${nonce}" src="${uri('dist', 'webview', 'tryTool.js')}"></script>
+  </body>
+</html>`;
 }
 
 function keyOf(server: string, published: string): string {

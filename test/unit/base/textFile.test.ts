@@ -108,7 +108,7 @@ describe('the source', () => {
     /** These open documents with our texts, or read files of the extension. */
     const own = [
       'tryTool/argumentDocuments.ts',
-      'tryTool/trialPanel.ts',
+      'tryTool/panels.ts',
       'views/problems/problemPages.ts',
       'views/review/documents.ts',
     ];

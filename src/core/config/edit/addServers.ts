@@ -11,7 +11,7 @@ import { applyEdits, insertion, scalarText, valueEdit, type Edits } from '../../
 import { serverPair, serverValues } from './serverEdits.js';
 
 /** The parts of an entry. `undefined` is left out. */
-export type EntryValue =
+type EntryValue =
   | string
   | number
   | boolean

@@ -42,7 +42,6 @@ export function callRows(facts: readonly NumberedFact[], options: CallRowOptions
   return options.grouping === 'time' ? rowsIn('', facts, options) : groupsOf(facts, options);
 }
 
-/** Returns the rows below a group or a page. */
 export function rowsBelow({ id, context, below = [] }: CallRow, options: CallRowOptions): CallRow[] {
   return context === 'page' ? below.map(({ fact }) => rowOf(fact, options)) : rowsIn(id, below, options);
 }
@@ -68,8 +67,8 @@ function summaryOf(below: readonly NumberedFact[]): Pick<CallRow, 'description' 
   const calls = below.filter(({ fact }) => isCall(fact)).length;
   const failed = below.filter(({ fact }) => hasFailed(fact)).length;
   const [count, noun] = calls > 0 ? [calls, 'call'] : [below.length, 'event'];
-  const text = `${count} ${noun}${count === 1 ? '' : 's'}${failed > 0 ? `, ${failed} failed` : ''}`;
-  return { description: inert`${text}`, spoken: inert`${text}` };
+  const text = inert`${count} ${noun}${count === 1 ? '' : 's'}${failed > 0 ? `, ${failed} failed` : ''}`;
+  return { description: text, spoken: text };
 }
 
 function groupsOf(facts: readonly NumberedFact[], options: CallRowOptions): CallRow[] {
@@ -149,14 +148,15 @@ function eventRow(fact: ServerFact, options: CallRowOptions): CallRow {
     ...(reason === undefined ? [] : [reason]),
     agePhrase(options.now - at),
   ];
-  const label = `${toolset} ${eventPhrases[event]}`;
+  const { phrase, icon } = events[event];
+  const label = `${toolset} ${phrase}`;
   return {
     id,
     label: inert`${label}`,
     description: inert`${facts.join(' · ')}`,
     spoken: inert`${[label, ...facts].join(', ')}`,
     tooltip: formatted`${timeOf(at, options.now)}${instance === undefined ? '' : `, instance ${instance}`}`,
-    icon: eventIcons[event],
+    icon,
     context: ['event', ...(instance === undefined ? [] : ['instance'])].join(' '),
     fact,
   };
@@ -183,20 +183,11 @@ const outcomeIcons: Readonly<Record<CallOutcome, CallRow['icon']>> = {
   'not sent': { id: 'warning', color: 'list.warningForeground' },
 };
 
-const eventIcons: Readonly<Record<ServerEvent, CallRow['icon']>> = {
-  started: { id: 'debug-start', color: quiet },
-  'start failed': { id: 'error', color: failed },
-  died: { id: 'debug-disconnect', color: failed },
-  released: { id: 'debug-stop', color: quiet },
-  ended: { id: 'debug-stop', color: quiet },
-  edited: { id: 'edit', color: quiet },
-};
-
-const eventPhrases: Readonly<Record<ServerEvent, string>> = {
-  started: 'started an instance',
-  'start failed': 'did not start',
-  died: 'lost an instance',
-  released: 'released an instance',
-  ended: 'ended an instance',
-  edited: 'was edited',
+const events: Readonly<Record<ServerEvent, { readonly phrase: string; readonly icon: CallRow['icon'] }>> = {
+  started: { phrase: 'started an instance', icon: { id: 'debug-start', color: quiet } },
+  'start failed': { phrase: 'did not start', icon: { id: 'error', color: failed } },
+  died: { phrase: 'lost an instance', icon: { id: 'debug-disconnect', color: failed } },
+  released: { phrase: 'released an instance', icon: { id: 'debug-stop', color: quiet } },
+  ended: { phrase: 'ended an instance', icon: { id: 'debug-stop', color: quiet } },
+  edited: { phrase: 'was edited', icon: { id: 'edit', color: quiet } },
 };

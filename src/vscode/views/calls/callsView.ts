@@ -1,17 +1,23 @@
 /**
- * The view *Calls*: what agents did on this folder, live. It reads the file that all programs of the folder share, while it is
- * visible. What went in and out comes from the engine of this window.
+ * The view *Calls* and its commands: what agents did on this folder, live. It reads the file that all programs of the folder
+ * share, while it is visible. What went in and out comes from the engine of this window.
  */
 import * as vscode from 'vscode';
+import type { Clock } from '../../../core/base/clock.js';
 import { DisposableStore, toDisposable, type Disposable } from '../../../core/base/disposables.js';
 import { inert, type Inert } from '../../../core/base/inert.js';
+import { isObject } from '../../../core/base/isObject.js';
+import { makePrivateFile } from '../../../core/base/privateFile.js';
+import { callCommand } from '../../../core/calls/command.js';
+import { isCall, type CallFact, type Fact } from '../../../core/calls/fact.js';
 import { FactLog, type NumberedFact } from '../../../core/calls/factLog.js';
 import { fits, parseFilter, type FactFilter } from '../../../core/calls/filter.js';
-import { followCalls, mostFacts } from '../../../core/files/callFile.js';
+import { clearCalls, followCalls, mostFacts } from '../../../core/files/callFile.js';
 import type { ConversationTitles } from '../../engine/conversationTitles.js';
+import type { EngineSlot } from '../../engine/engineSlot.js';
 import { command, window } from '../inertEditor.js';
 import { asTimePasses, setContext, treeItem } from '../trees.js';
-import { registerCallCommands, type CallCommandDeps } from './callCommands.js';
+import type { CallPages } from './callPages.js';
 import { callRows, rowsBelow, type CallGrouping, type CallRow, type CallRowOptions } from './callRows.js';
 
 const viewId = 'mcpToolsets.calls';
@@ -19,7 +25,12 @@ const viewId = 'mcpToolsets.calls';
 /** So many rows are seen without scrolling. */
 const newest = 20;
 
-interface CallsViewDeps extends CallCommandDeps {
+interface CallsViewDeps {
+  readonly slot: EngineSlot;
+  readonly clock: Clock;
+  readonly pages: CallPages;
+  /** The file of the record; undefined if no folder is open. */
+  readonly file: string | undefined;
   readonly titles: Pick<ConversationTitles, 'of' | 'onDidChange'>;
   readonly isRecorded: () => boolean;
   readonly onDidChangeRecorded: (listener: () => void) => Disposable;
@@ -29,9 +40,7 @@ export function showCalls(deps: CallsViewDeps): Disposable {
   const { clock, titles, file } = deps;
   const store = new DisposableStore('calls view');
   const log = new FactLog(mostFacts);
-  const rows = store.add(
-    new CallRows(log, (): Omit<CallRowOptions, 'grouping'> => ({ now: clock.now(), titleOf: titles.of })),
-  );
+  const rows = store.add(new CallRows(log, () => ({ now: clock.now(), titleOf: titles.of })));
   const view = store.add(window.createTreeView(viewId, { treeDataProvider: rows, showCollapseAll: true }));
   let following: ReturnType<typeof followCalls> | undefined;
   const follow = (): void => {
@@ -88,7 +97,7 @@ export function showCalls(deps: CallsViewDeps): Disposable {
     );
   }
   const filterBy = (text: string): void => {
-    rows.filterText = text;
+    rows.filterBy(text);
     setContext('callsFiltered', text !== '');
     show();
   };
@@ -107,18 +116,87 @@ export function showCalls(deps: CallsViewDeps): Disposable {
       if (text !== undefined) filterBy(text.trim());
     }),
   );
+  store.add(registerCommandsOfCalls(deps));
   store.add(
-    registerCallCommands(deps, { shown: () => rows.found.map(({ fact }) => fact), reread: () => following?.readNow() }),
+    command('exportCalls', async () => {
+      const lines = rows.found.map(({ fact }) => `${JSON.stringify(fact)}\n`);
+      const uri = await window.showSaveDialog({
+        title: inert`Export Calls`,
+        filters: { 'JSON Lines': ['jsonl'] },
+      });
+      if (uri) await makePrivateFile(uri.fsPath, lines.join(''));
+    }),
+  );
+  store.add(
+    command('clearCalls', async () => {
+      if (file === undefined) return;
+      const clear = 'Clear';
+      const detail = inert`The record is shared by all programs that serve this folder. Exported files stay.`;
+      const question = inert`Remove the record of calls of this folder?`;
+      if ((await window.showWarningMessage(question, { modal: true, detail }, clear)) !== clear) return;
+      deps.slot.engine?.recorder.contents.clear();
+      await clearCalls(file, clock);
+      await following?.readNow();
+    }),
   );
   follow();
   show();
   return store;
 }
 
+function registerCommandsOfCalls({ slot, pages }: CallsViewDeps): Disposable {
+  const store = new DisposableStore('call commands');
+  const register = (name: string, run: (fact: CallFact) => Promise<void>): void => {
+    store.add(
+      command(name, async (row: unknown) => {
+        const fact = factOf(row);
+        if (fact && isCall(fact)) await run(fact);
+      }),
+    );
+  };
+  const contentOf = ({ id }: CallFact) => slot.engine?.recorder.contents.get(id);
+  const argumentsOf = (fact: CallFact): Readonly<Record<string, unknown>> | undefined => {
+    const given = contentOf(fact)?.given;
+    return isObject(given) ? given : undefined;
+  };
+  register('showCall', async (fact) => {
+    const uri = pages.add(fact, contentOf(fact), (text) => slot.engine?.redact(text) ?? text);
+    await vscode.commands.executeCommand('vscode.open', uri, { preview: true });
+  });
+  register('tryCallAgain', async (fact) => {
+    await vscode.commands.executeCommand('mcpToolsets.tryTool', fact.toolset, fact.tool, argumentsOf(fact) ?? {});
+  });
+  register('copyCallAsCommand', async (fact) => {
+    const given = argumentsOf(fact);
+    await vscode.env.clipboard.writeText(callCommand(fact.tool, given ?? {}, process.platform));
+    if (!given) {
+      void window.showInformationMessage(
+        inert`The command has no arguments, because those of this call are not kept in this window.`,
+      );
+    }
+  });
+  store.add(
+    command('showCallInstance', async (row: unknown) => {
+      const fact = factOf(row);
+      if (fact?.instance === undefined) return;
+      if (slot.engine?.recorder.isOwn(fact))
+        await vscode.commands.executeCommand('mcpToolsets.revealInstance', fact.toolset, fact.instance);
+      else void window.showInformationMessage(inert`Another program or an earlier window has started this instance.`);
+    }),
+  );
+  return store;
+}
+
+/** Another extension may run a command with any argument. */
+function factOf(row: unknown): Fact | undefined {
+  const fact = isObject(row) ? row['fact'] : undefined;
+  return isObject(fact) && typeof fact['id'] === 'string' ? (fact as unknown as Fact) : undefined;
+}
+
 class CallRows implements vscode.TreeDataProvider<CallRow>, Disposable {
   private readonly changes = new vscode.EventEmitter<CallRow | undefined>();
   private filter: FactFilter = {};
-  private text = '';
+  filterText = '';
   /** The last fact that is shown; undefined if all are. */
   private heldAt: number | undefined;
   grouping: CallGrouping = 'time';
@@ -130,14 +208,10 @@ class CallRows implements vscode.TreeDataProvider<CallRow>, Disposable {
     private readonly options: () => Omit<CallRowOptions, 'grouping'>,
   ) {}
 
-  get filterText(): string {
-    return this.text;
-  }
-
-  set filterText(text: string) {
+  filterBy(text: string): void {
     const read = parseFilter(text);
     this.filter = typeof read === 'string' ? {} : read;
-    this.text = text;
+    this.filterText = text;
   }
 
   /** The shown facts, newest first. */
@@ -145,7 +219,6 @@ class CallRows implements vscode.TreeDataProvider<CallRow>, Disposable {
     return this.fitting.filter(({ number }) => number <= (this.heldAt ?? number)).reverse();
   }
 
-  /** The number of facts that are not shown yet. */
   get waiting(): number {
     return this.fitting.filter(({ number }) => number > (this.heldAt ?? number)).length;
   }
