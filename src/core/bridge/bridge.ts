@@ -5,6 +5,7 @@
  * is sent again only if it was not delivered (X4) or only listens; every request is answered, unless the client
  * cancelled it; stdout has nothing but messages.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createHash } from 'node:crypto';
 import type { Readable, Writable } from 'node:stream';
 import type {
@@ -135,6 +136,8 @@ export class Bridge {
     if (request.method === 'subscriptions/listen') this.subscriptions.set(request.id, subscription);
     try {
       for (;;) {
+        // A gateway may have ended in this turn; its sockets tell so before the next one.
+        await nextTurn();
         const way = await this.lines[era].way();
         try {
           const result = await this.ask(way, subscription, signal);
