@@ -394,7 +394,6 @@ const notFed: Readonly<Record<string, readonly string[]>> = {
     'idInOtherFolder',
     'serverShadowed',
     'note',
-    'send',
   ],
 };
 
