@@ -27,7 +27,7 @@ import {
 } from './discovery.js';
 import { SignInFailure, type Redirect, type SignInBrowser, type SignInParties } from './contract.js';
 import { coversScopes, granted, joinedScopes, type Kept, type Registration } from './grant.js';
-import { errorCode } from './renewal.js';
+import { errorCode } from './sdk.js';
 
 interface SignInDeps {
   readonly authority: Authority;

@@ -1,0 +1,17 @@
+/** What a renewal takes from the SDK. It is an argument, so that a case of a bug report runs a renewal alone. */
+import { refreshAuthorization } from '@modelcontextprotocol/sdk/client/auth.js';
+import { OAuthError } from '@modelcontextprotocol/sdk/server/auth/errors.js';
+
+export interface OAuthSdk {
+  readonly refreshAuthorization: typeof refreshAuthorization;
+  /** Returns the code of the authorization server's answer, such as `invalid_grant`; undefined for other errors. */
+  readonly errorCode: (error: unknown) => string | undefined;
+}
+
+export function errorCode(error: unknown): string | undefined {
+  return error instanceof OAuthError ? error.errorCode : undefined;
+}
+
+export function loadOAuthSdk(): OAuthSdk {
+  return { refreshAuthorization, errorCode };
+}
