@@ -59,7 +59,8 @@ export const engineIsReady = 'ready';
 
 /** Starts an engine that outlives this process. Resolves when it or another one serves the folder; rejects with its reason. */
 export async function startEngine(script: string, folder: string, tokenFile: string): Promise<void> {
-  const args = [...process.execArgv, script, 'engine', '--folder', folder, '--token-file', tokenFile];
+  // The launcher's entry starts this process by `node -e`, so the options of Node are not those of a script.
+  const args = [script, 'engine', '--folder', folder, '--token-file', tokenFile];
   const engine = spawn(process.execPath, args, {
     cwd: folder,
     detached: true,

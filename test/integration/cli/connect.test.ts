@@ -14,6 +14,8 @@ import {
   ToolListChangedNotificationSchema,
   type ClientCapabilities,
 } from '@modelcontextprotocol/sdk/types.js';
+import { homeLauncher } from '../../../src/core/agents/agents.js';
+import { writeLauncher } from '../../../src/core/files/launcherFile.js';
 import { CommandLine } from '../../support/core/commandLine.js';
 import { fixture } from '../../support/core/configText.js';
 import { Serving } from '../../support/core/serving.js';
@@ -232,6 +234,21 @@ describe('mcp-toolsets connect', () => {
         ['engine', 1],
       ],
     );
+  });
+
+  it('The entry of the launcher, which runs by `node -e`, starts the engine that the others share', async () => {
+    await writeLauncher(cli.env['HOME'] ?? '', cli.commandOf('connect').args[0] ?? '');
+    const { command, args } = homeLauncher;
+    const client = new Client({ name: 'by the launcher', version: '1' });
+    clients.push(client);
+    const env = { ...cli.env, USERPROFILE: cli.env['HOME'] } as Record<string, string>;
+    await client.connect(
+      new StdioClientTransport({ command, args: [...args, 'connect', 'alpha'], cwd: cli.folder, env }),
+    );
+    const [engine] = engines();
+    assert.ok(engine, 'an engine runs');
+    await connect(['alpha']);
+    assert.deepEqual(engines(), [engine]);
   });
 
   it('An engine of another version is not joined', async () => {

@@ -67,6 +67,7 @@ describe('mcp-toolsets entries', () => {
     assert.ok((await pidOf(alone)) > 0);
     assert.ok(command().some((line) => line.includes('raw.mjs')));
     await alone.close();
+    await cli.stopEngines();
     serving = await Serving.begin(cli, ['alpha', 'mcp_admin']);
     const one = await startEntry('alpha');
     const all = await startEntry('mcp_admin');
