@@ -24,6 +24,21 @@ export interface CallContent {
 
 const none: readonly never[] = [];
 
+/** What a call hears of the log of its server. Apart from its contents, so that hearing keeps none of them in memory. */
+class HeardLog {
+  lines: readonly string[] = none;
+  endedAt: number | undefined = undefined;
+
+  /** The text of a program may arrive later than its answer. */
+  hear(line: string, at: number): void {
+    if (!this.isOver(at) && this.lines.length < mostLines) this.lines = [...this.lines, line];
+  }
+
+  isOver(at: number): boolean {
+    return this.endedAt !== undefined && at - this.endedAt > logLasts;
+  }
+}
+
 /** A request while it runs, and later what is kept of it. One object of one layout, because each call pays for it (P11). */
 export class Recording implements CallContent {
   fact: CallFact | undefined = undefined;
@@ -36,8 +51,7 @@ export class Recording implements CallContent {
   outcome: unknown = undefined;
   received: unknown = undefined;
   progress: readonly Progress[] = none;
-  log: readonly string[] = none;
-  endedAt: number | undefined = undefined;
+  readonly heard = new HeardLog();
 
   constructor(
     readonly given: unknown,
@@ -58,13 +72,8 @@ export class Recording implements CallContent {
     if (this.progress.length < mostProgress) this.progress = [...this.progress, one];
   }
 
-  /** A line of the log of its server. The text of a program may arrive later than its answer. */
-  hear(line: string, at: number): void {
-    if (!this.isOver(at) && this.log.length < mostLines) this.log = [...this.log, line];
-  }
-
-  isOver(at: number): boolean {
-    return this.endedAt !== undefined && at - this.endedAt > logLasts;
+  get log(): readonly string[] {
+    return this.heard.lines;
   }
 }
 
@@ -76,7 +85,7 @@ const logLasts = 200;
 
 /** Calls of one server that hear its log, and some that are over. */
 interface Listeners {
-  all: Recording[];
+  all: HeardLog[];
   /** At this length, those that are over go. */
   most: number;
 }
@@ -103,11 +112,11 @@ export class CallContents {
     return this.kept.flatMap(({ calls }) => calls).find((recording) => recording.id === id);
   }
 
-  listen(server: string, recording: Recording): void {
+  listen(server: string, { heard, at }: Pick<Recording, 'heard' | 'at'>): void {
     const listeners = this.listening.get(server);
-    if (!listeners) this.listening.set(server, { all: [recording], most: fewestListeners });
-    else if (listeners.all.push(recording) > listeners.most) {
-      listeners.all = listeners.all.filter((one) => !one.isOver(recording.at));
+    if (!listeners) this.listening.set(server, { all: [heard], most: fewestListeners });
+    else if (listeners.all.push(heard) > listeners.most) {
+      listeners.all = listeners.all.filter((one) => !one.isOver(at));
       listeners.most = Math.max(fewestListeners, 2 * listeners.all.length);
     }
   }
@@ -124,7 +133,7 @@ export class CallContents {
   }
 
   hear(server: string, at: number, line: string): void {
-    for (const recording of this.listening.get(server)?.all ?? []) recording.hear(line, at);
+    for (const heard of this.listening.get(server)?.all ?? []) heard.hear(line, at);
   }
 
   clear(): void {

@@ -26,6 +26,8 @@ interface RecorderDeps {
 const ownSize = 2_000;
 
 const mostNames = 1_000;
+/** A longer text is hardly a name; a program or a server could fill the memory with such texts. */
+const longestName = 1_000;
 
 export class Recorder {
   private readonly facts = new Emitter<Fact>();
@@ -127,7 +129,7 @@ export class Recorder {
       outcome: outcomeWord(outcome),
       reason: reasonOf(outcome),
     };
-    recording.endedAt = endedAt;
+    recording.heard.endedAt = endedAt;
     recording.id = fact.id;
     recording.fact = fact;
     recording.outcome = result ?? outcome;
@@ -140,6 +142,7 @@ export class Recorder {
   /** Names come again and again. */
   private redacted(text: string): string {
     const { redactor } = this.deps;
+    if (text.length > longestName) return redactor.redact(text);
     if (this.names.size >= mostNames || this.changes !== redactor.changes) {
       this.names.clear();
       this.changes = redactor.changes;

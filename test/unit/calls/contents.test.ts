@@ -43,7 +43,7 @@ describe('the contents of calls', () => {
     contents.listen('files', first);
     contents.listen('other', other);
     contents.hear('files', 20, 'during');
-    first.endedAt = 30;
+    first.heard.endedAt = 30;
     contents.hear('files', 100, 'shortly after');
     contents.hear('files', 300, 'later');
     assert.deepEqual([first.log, other.log], [['during', 'shortly after'], []]);
@@ -54,7 +54,7 @@ describe('the contents of calls', () => {
     const recordings = Array.from({ length: 10_000 }, (_, at) => new Recording({}, at));
     for (const recording of recordings) {
       contents.listen('files', recording);
-      recording.endedAt = recording.at;
+      recording.heard.endedAt = recording.at;
     }
     contents.hear('files', 10_000, 'late');
     assert.equal(recordings.filter(({ log }) => log.length > 0).length, 200);
