@@ -3,9 +3,9 @@ import path from 'node:path';
 import { asText } from '../core/base/text.js';
 import type { ServerPlaces } from '../core/config/model.js';
 import { largestConfigFile, readTextFileSync } from '../core/base/textFile.js';
-import { explain, type ExplainedMember, type ExplainedTool, type RoadAnswer } from '../core/host/explain.js';
+import { explain, type ExplainedTool, type RoadAnswer } from '../core/host/explain.js';
 import { teamPath } from '../core/team/grants.js';
-import { parseTeam } from '../core/team/team.js';
+import { parseTeam, type Member } from '../core/team/team.js';
 import type { ExclusionReason } from '../core/tools/catalogue.js';
 import { readConfig } from './configFile.js';
 import { complain, misuse, print, toJson } from './output.js';
@@ -55,12 +55,12 @@ function placeOf(reason: ExclusionReason, blacklist: readonly string[], places: 
 }
 
 /** A team file with a mistake has its own problem. */
-function membersOf(folder: string): ExplainedMember[] {
+function membersOf(folder: string): readonly Member[] {
   const file = path.join(folder, teamPath);
   try {
     const text = readTextFileSync(file, largestConfigFile);
     const { team } = parseTeam({ file, folder, text });
-    return (team?.members ?? []).map(({ id, grants }) => ({ name: id, grants: grants.map(({ grant }) => grant) }));
+    return team?.members ?? [];
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code !== 'ENOENT' && code !== 'ENOTDIR')

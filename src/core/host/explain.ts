@@ -7,7 +7,8 @@ import { serves } from '../reconcile/shortfall.js';
 import type { ExclusionReason, ServedTool } from '../tools/catalogue.js';
 import { agentHostName } from '../tools/editorNames.js';
 import { editorRefusalPhrase, exclusionPhrase, exclusionRemedy } from '../tools/exclusion.js';
-import { grantedOf, type Grant } from '../team/grants.js';
+import { grantedOf } from '../team/grants.js';
+import type { Member } from '../team/team.js';
 import type { Problem } from '../base/problem.js';
 import { whyNothing } from './admin.js';
 
@@ -32,10 +33,7 @@ interface Explained {
   readonly silent: readonly string[];
 }
 
-export interface ExplainedMember {
-  readonly name: string;
-  readonly grants: readonly Grant[];
-}
+type ExplainedMember = Pick<Member, 'id' | 'grants'>;
 
 /**
  * @param name any name of the tool, also with the prefix that an agent puts before it
@@ -82,7 +80,7 @@ function namesOf(server: string, { original, published, editorName, editorId }: 
   return [original, published, editorName, editorId, agentHostName(server, editorName)];
 }
 
-const roadOf = ({ name }: ExplainedMember): Road => `@minds as ${name}`;
+const roadOf = ({ id }: ExplainedMember): Road => `@minds as ${id}`;
 
 /** @param hidden the problem because of which the editor shows no tool of the server */
 function roadsOf(
@@ -115,7 +113,8 @@ function roadsOf(
       : inEditor('agent host', hosted),
     offered('other agents', tool.published),
     ...members.map((member): RoadAnswer => {
-      const isGranted = grantedOf(member.grants, [{ id: server, down: undefined }]).toolsets.length > 0;
+      const grants = member.grants.map(({ grant }) => grant);
+      const isGranted = grantedOf(grants, [{ id: server, down: undefined }]).toolsets.length > 0;
       return isGranted
         ? offered(roadOf(member), tool.published)
         : not(roadOf(member), 'the toolset is not granted', `Add ${server} to its toolsets in team.yaml.`);

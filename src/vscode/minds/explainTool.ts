@@ -43,8 +43,7 @@ export async function explainTool(snapshot: StatusSnapshot, members: readonly Me
   const chosen = await window.showQuickPick([...tools, ...silent], { title, placeHolder });
   if (chosen?.name === undefined) return;
   const { name, server } = chosen;
-  const grantees = members.map(({ id, grants }) => ({ name: id, grants: grants.map(({ grant }) => grant) }));
-  const found = explain(name, snapshot, grantees, () => undefined).tools.filter((tool) => tool.server === server);
+  const found = explain(name, snapshot, members, () => undefined).tools.filter((tool) => tool.server === server);
   await window.showQuickPick(
     found.flatMap(({ roads }) => roads.map(itemOf)),
     { title, placeHolder: inert`${name} of ${server}` },

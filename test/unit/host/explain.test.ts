@@ -15,8 +15,8 @@ const found = (name: string): string[] => {
   const files = status('files', { tools: [asked, long], excluded, offered: 4 });
   const waiting = status('waiting', { state: { kind: 'stopped', since: 0 }, offered: 0 });
   const members = [
-    { name: 'ann', grants: [{ kind: 'all' } as const] },
-    { name: 'bob', grants: [{ kind: 'toolset', id: 'other' } as const] },
+    { id: 'ann', grants: [{ grant: { kind: 'all' } as const, place: noPlace }] },
+    { id: 'bob', grants: [{ grant: { kind: 'toolset', id: 'other' } as const, place: noPlace }] },
   ];
   const { tools, silent } = explain(
     name,
