@@ -2,7 +2,7 @@
 import { link } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
-import { isCall, parseFact, type CallFact, type Fact } from '../core/calls/fact.js';
+import { factLines, isCall, parseFact, type CallFact, type Fact } from '../core/calls/fact.js';
 import { fits, millisecondsOf, type FactFilter } from '../core/calls/filter.js';
 import { systemClock } from '../core/base/clock.js';
 import { untilAborted } from '../core/base/events.js';
@@ -58,7 +58,7 @@ function factsIn(lines: readonly string[], filter: FactFilter): Fact[] {
 
 async function exported(file: string, facts: readonly Fact[]): Promise<number> {
   try {
-    await makePrivateFile(file, facts.map((fact) => `${JSON.stringify(fact)}\n`).join(''), link);
+    await makePrivateFile(file, factLines(facts), link);
   } catch (error) {
     return complain(`${file} cannot be written: ${reasonOf(error)}.`);
   }

@@ -66,6 +66,11 @@ export function tokensOf(size: number): number {
   return Math.ceil(size / 4);
 }
 
+/** Writes facts as JSON Lines. */
+export function factLines(facts: readonly Fact[]): string {
+  return facts.map((fact) => `${JSON.stringify(fact)}\n`).join('');
+}
+
 /** Returns undefined for a line that is no fact, for example of a later version. */
 export function parseFact(line: string): Fact | undefined {
   let read: unknown;

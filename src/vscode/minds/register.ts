@@ -43,7 +43,7 @@ export function registerMinds({ slot, clock, log, storage, titles, pages }: Regi
     ),
   );
   store.add(
-    vscode.commands.registerCommand('mcpToolsets.explainTool', async () => {
+    command('explainTool', async () => {
       const { explainTool } = await import('./explainTool.js');
       await explainTool(slot.state.snapshot, team.view.members);
     }),

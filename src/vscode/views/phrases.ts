@@ -45,6 +45,11 @@ export function whyNone({ phase, snapshot }: WindowState, none: string): string 
   return snapshot.servers.length === 0 ? whyNothingRuns(phase, snapshot) : none;
 }
 
+/** @param agent the name of the calling program; empty if it gave none */
+export function agentPhrase(agent: string): string {
+  return agent === '' ? 'an agent without a name' : agent;
+}
+
 /** Returns the rounded estimate, such as `~310 tokens` or `~3.1k tokens`. */
 export function tokenPhrase(tokens: number): string {
   if (tokens < 1000) return `~${tokens} tokens`;

@@ -33,8 +33,12 @@ export function treeItem(row: ShownRow, folding: vscode.TreeItemCollapsibleState
   return item;
 }
 
-/** Sets a variable for the conditions in `package.json`. */
+const contexts = new Map<string, unknown>();
+
+/** Sets a variable for the conditions in `package.json`. The editor hears only of changes. */
 export function setContext(name: string, value: unknown): void {
+  if (contexts.has(name) && contexts.get(name) === value) return;
+  contexts.set(name, value);
   void vscode.commands.executeCommand('setContext', `mcpToolsets.${name}`, value);
 }
 

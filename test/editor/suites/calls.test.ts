@@ -5,7 +5,7 @@ import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { page } from '../../support/editor/bridge.ts';
-import { invoke, readConfig, until, untilTools, writeConfig } from '../../support/editor/product.ts';
+import { callPage, invoke, readConfig, until, untilTools, writeConfig } from '../../support/editor/product.ts';
 import { inWebview } from '../../support/editor/webviews.ts';
 
 const pane = '.pane:has(.pane-header[aria-label^="Calls"])';
@@ -105,13 +105,8 @@ describe('calls', () => {
 
   it('A click on a call opens its page with what went in and out', async () => {
     await page.click(`${rows}[aria-label^="echo, ok"]`);
-    const document = await until(
-      () => vscode.workspace.textDocuments.find(({ uri }) => uri.scheme === 'mcp-toolsets-call'),
-      (found) => found !== undefined,
-      'the page of the call',
-    );
     assert.match(
-      document?.getText() ?? '',
+      await callPage(),
       /^# echo\n\n[^]*## Input\n\n```json\n\{\n {2}"text": "from the agent"\n\}[^]*## Output/,
     );
     await page.waitFor(inWebview('h1:has-text("echo")'));

@@ -22,6 +22,7 @@ import {
   untilProblems,
   untilTools,
   writeConfig,
+  callPage,
 } from '../../support/editor/product.ts';
 import { inWebview } from '../../support/editor/webviews.ts';
 
@@ -83,13 +84,8 @@ describe('@minds', () => {
   it('@minds opens input and output of a call', async () => {
     await askMinds(calls({ tool: 'my_structured' }));
     await page.click('.interactive-response .chat-inline-anchor-widget');
-    const document = await until(
-      () => vscode.workspace.textDocuments.find(({ uri }) => uri.scheme === 'mcp-toolsets-call'),
-      (found) => found !== undefined,
-      'the page of the call',
-    );
     assert.match(
-      document?.getText() ?? '',
+      await callPage(),
       /^# my\\_structured\n\nstructured of shop · [^\n]+\n\n[^]*## Input\n\n```json\n\{\}[^]*## Output[^]*"celsius": 21\.5/,
     );
     await page.waitFor(inWebview('h1:has-text("my_structured")'));

@@ -78,6 +78,16 @@ export async function invoke(tool: string, input: object = {}, token?: vscode.Ca
     .join('\n');
 }
 
+/** Waits for the page of a call, and returns its Markdown. */
+export async function callPage(): Promise<string> {
+  const document = await until(
+    () => vscode.workspace.textDocuments.find(({ uri }) => uri.scheme === 'mcp-toolsets-call'),
+    (found) => found !== undefined,
+    'the page of the call',
+  );
+  return document?.getText() ?? '';
+}
+
 export interface ShownProblem {
   readonly code: string;
   readonly severity: string;

@@ -4,6 +4,7 @@ import { isObject } from '../../../core/base/isObject.js';
 import type { CallContent } from '../../../core/calls/contents.js';
 import type { CallFact } from '../../../core/calls/fact.js';
 import { conversationLabel } from '../../../core/protocol/conversationLabel.js';
+import { agentPhrase } from '../phrases.js';
 
 const longestText = 100_000;
 
@@ -50,7 +51,7 @@ function factLine(
 ): Markdown {
   const facts = [
     original === tool ? toolset : `${original} of ${toolset}`,
-    agent === '' ? 'an agent without a name' : agent,
+    agentPhrase(agent),
     conversationLabel(conversation),
     `${took} ms`,
     `about ${tokens} tokens`,

@@ -15,7 +15,7 @@ import {
 import type { NumberedFact } from '../../../core/calls/factLog.js';
 import { conversationLabel } from '../../../core/protocol/conversationLabel.js';
 import { isTrial } from '../../engine/conversationTitles.js';
-import { durationPhrase, timeOf, tokenPhrase } from '../phrases.js';
+import { agentPhrase, durationPhrase, timeOf, tokenPhrase } from '../phrases.js';
 import type { ShownRow } from '../trees.js';
 
 export type CallGrouping = 'time' | 'conversation' | 'server';
@@ -105,7 +105,7 @@ function callRow(fact: CallFact, options: CallRowOptions): CallRow {
   const { id, at, agent, conversation, tool, took, outcome, method, instance } = fact;
   const name = method === undefined ? tool : `${method} ${tool}`.trim();
   const facts = [
-    agent === '' ? 'an agent without a name' : agent,
+    agentPhrase(agent),
     tookPhrase(took),
     agePhrase(options.now - at),
     conversationName(conversation, options),

@@ -9,7 +9,7 @@ import { inert, type Inert } from '../../../core/base/inert.js';
 import { isObject } from '../../../core/base/isObject.js';
 import { makePrivateFile } from '../../../core/base/privateFile.js';
 import { callCommand } from '../../../core/calls/command.js';
-import { isCall, type CallFact, type Fact } from '../../../core/calls/fact.js';
+import { factLines, isCall, type CallFact, type Fact } from '../../../core/calls/fact.js';
 import { FactLog, type NumberedFact } from '../../../core/calls/factLog.js';
 import { fits, parseFilter, type FactFilter } from '../../../core/calls/filter.js';
 import { clearCalls, followCalls, mostFacts } from '../../../core/files/callFile.js';
@@ -59,10 +59,9 @@ export function showCalls(deps: CallsViewDeps): Disposable {
   };
   const show = (): void => {
     rows.show();
-    const message = messageOf();
-    if ((view.message ?? '') === message) return;
-    view.message = message;
     setContext('callsWait', rows.waiting > 0);
+    const message = messageOf();
+    if ((view.message ?? '') !== message) view.message = message;
   };
   const messageOf = (): Inert => {
     if (!deps.isRecorded()) return inert`Calls are not recorded, because mcpToolsets.calls is off.`;
@@ -80,7 +79,7 @@ export function showCalls(deps: CallsViewDeps): Disposable {
     show();
   };
   store.add(view.onDidChangeSelection(({ selection }) => hold(selection.some((row) => rows.isOlder(row)))));
-  store.add(vscode.commands.registerCommand('mcpToolsets.showNewCalls', () => hold(false)));
+  store.add(command('showNewCalls', () => hold(false)));
   store.add(view.onDidChangeVisibility(follow));
   store.add(titles.onDidChange(() => view.visible && rows.show()));
   store.add(deps.onDidChangeRecorded(show));
@@ -119,12 +118,12 @@ export function showCalls(deps: CallsViewDeps): Disposable {
   store.add(registerCommandsOfCalls(deps));
   store.add(
     command('exportCalls', async () => {
-      const lines = rows.found.map(({ fact }) => `${JSON.stringify(fact)}\n`);
+      const lines = factLines(rows.found.map(({ fact }) => fact));
       const uri = await window.showSaveDialog({
         title: inert`Export Calls`,
         filters: { 'JSON Lines': ['jsonl'] },
       });
-      if (uri) await makePrivateFile(uri.fsPath, lines.join(''));
+      if (uri) await makePrivateFile(uri.fsPath, lines);
     }),
   );
   store.add(
@@ -220,7 +219,8 @@ class CallRows implements vscode.TreeDataProvider<CallRow>, Disposable {
   }
 
   get waiting(): number {
-    return this.fitting.filter(({ number }) => number > (this.heldAt ?? number)).length;
+    const { heldAt } = this;
+    return heldAt === undefined ? 0 : this.fitting.filter(({ number }) => number > heldAt).length;
   }
 
   private get fitting(): NumberedFact[] {

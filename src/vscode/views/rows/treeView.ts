@@ -61,11 +61,6 @@ export function showTree({ slot, clock, titles, tick }: TreeDeps): Disposable {
       else void window.showInformationMessage(inert`This instance has ended.`);
     }),
   );
-  const known = new Map<string, unknown>();
-  const setIfChanged = (name: string, value: unknown): void => {
-    if (known.get(name) !== value) setContext(name, value);
-    known.set(name, value);
-  };
   store.add(
     slot.onDidChange((state) => {
       rows.show(state);
@@ -75,10 +70,10 @@ export function showTree({ slot, clock, titles, tick }: TreeDeps): Disposable {
       if ((view.message ?? '') !== message) view.message = message;
       const { servers } = state.snapshot;
       const isPending = servers.some(({ approval }) => approval.kind === 'pending');
-      setIfChanged('broken', hasBrokenFile(state));
-      setIfChanged('pending', isPending);
-      setIfChanged('serves', servers.some(serves));
-      setIfChanged('phase', state.phase);
+      setContext('broken', hasBrokenFile(state));
+      setContext('pending', isPending);
+      setContext('serves', servers.some(serves));
+      setContext('phase', state.phase);
     }),
   );
   store.add(asTimePasses(clock, () => view.visible && showsAges(slot.state.snapshot) && rows.show(slot.state)));
