@@ -304,6 +304,8 @@ export async function readEvents(reply: HttpReply, reader: EventStreamReader): P
         fed = 0;
         pending = 0;
         long.dispose();
+        // One chunk may hold a thousand questions. After them all, our own work for this server would wait for seconds.
+        await long.rest();
       }
       await long.grow(pending);
       await long.rest();

@@ -68,4 +68,36 @@ describe('a channel of HTTP+SSE', () => {
     assert.deepEqual([heard, clock.pending], [ids.length, pending]);
     await channel.close();
   });
+
+  it('questions of the server in one chunk are heard one after the other, within its share (S2)', async () => {
+    const body = new PassThrough();
+    body.write('event: endpoint\ndata: /post\n\n');
+    const server = new FakeEndpoint(
+      () => status(202),
+      () => ({ ...events(''), body }),
+    );
+    const clock = new FakeClock();
+    const share = new LoopShare(clock, clock);
+    let heard = 0;
+    let longest = 0;
+    const channel = new LegacySseChannel({
+      endpoint: server.endpoint,
+      clock,
+      share,
+      log: { write: () => {} },
+      deliver: () => {
+        heard += 1;
+        longest = Math.max(longest, share.waitMs);
+      },
+      die: () => {},
+    });
+    assert.equal(await channel.open(), undefined);
+    const ping = (_: unknown, id: number): string => `data: {"jsonrpc":"2.0","id":${id},"method":"ping"}\n\n`;
+    body.write(Array.from({ length: 1000 }, ping).join(''));
+    await rest();
+    assert.ok(heard > 0 && heard < 1000, `${heard} heard at once`);
+    while (heard < 1000) await clock.flow(20);
+    assert.ok(longest <= 20, `other work for the server would wait for ${longest} ms`);
+    await channel.close();
+  });
 });
