@@ -131,7 +131,7 @@ export async function withHost(
   const record = new CallFile(callFileOf(folder, homedir()), systemClock, (error) =>
     complain(`The record of calls could not be written: ${reasonOf(error)}.`),
   );
-  core.recorder.onDidRecord((fact) => record.note(JSON.stringify(fact)));
+  core.recorder.onDidRecord((fact) => record.note(fact));
   const waiting = new NewLines(complain);
   host.onDidChange((snapshot) => waiting.say(approvals.waitingLines(snapshot)));
   const store = new DisposableStore('command');

@@ -1,22 +1,29 @@
 /**
- * What went in and out of the last calls of this program. It stays in memory, and nothing here is redacted yet: who shows it,
- * redacts it.
+ * What went in and out of the last calls of this program. It stays in memory, and nothing here is redacted yet but the log: who
+ * shows it, redacts it.
  *
- * Invariant: the values together have about `mostSize` characters at most.
+ * Invariant: the values together have about `mostSize` characters at most, and the logs about `mostLog`.
  */
 import { isObject } from '../base/isObject.js';
 import type { Progress } from '../protocol/request.js';
 import type { CallFact } from './fact.js';
 
-export interface CallContent {
+/** What is kept of a call until others need its room. */
+interface KeptCall {
+  /** The id of its fact. */
+  readonly id: string;
   /** As the agent gave them. */
   readonly given: unknown;
-  /** As the server got them, if the call reached it. */
+  /** As the server got them, if the call reached it. Undefined if they are those that the agent gave. */
   readonly sent: unknown;
   /** The result or the error, as the server gave it. */
   readonly outcome: unknown;
-  /** The result as the agent got it. */
+  /** The result as the agent got it. Undefined if it is the one that the server gave. */
   readonly received: unknown;
+  readonly progress: readonly Progress[] | undefined;
+}
+
+export interface CallContent extends Omit<KeptCall, 'id' | 'progress'> {
   readonly progress: readonly Progress[];
   /** The lines of the server's log during the call, redacted. */
   readonly log: readonly string[];
@@ -24,23 +31,8 @@ export interface CallContent {
 
 const none: readonly never[] = [];
 
-/** What a call hears of the log of its server. Apart from its contents, so that hearing keeps none of them in memory. */
-class HeardLog {
-  lines: readonly string[] = none;
-  endedAt: number | undefined = undefined;
-
-  /** The text of a program may arrive later than its answer. */
-  hear(line: string, at: number): void {
-    if (!this.isOver(at) && this.lines.length < mostLines) this.lines = [...this.lines, line];
-  }
-
-  isOver(at: number): boolean {
-    return this.endedAt !== undefined && at - this.endedAt > logLasts;
-  }
-}
-
-/** A request while it runs, and later what is kept of it. One object of one layout, because each call pays for it (P11). */
-export class Recording implements CallContent {
+/** A request while it runs, and after it until its content is kept. One object of one layout, because each call pays for it (P11). */
+export class Recording {
   fact: CallFact | undefined = undefined;
   /** The id of the fact. */
   id = '';
@@ -51,7 +43,6 @@ export class Recording implements CallContent {
   outcome: unknown = undefined;
   received: unknown = undefined;
   progress: readonly Progress[] = none;
-  readonly heard = new HeardLog();
 
   constructor(
     readonly given: unknown,
@@ -71,73 +62,135 @@ export class Recording implements CallContent {
   onProgress(one: Progress): void {
     if (this.progress.length < mostProgress) this.progress = [...this.progress, one];
   }
-
-  get log(): readonly string[] {
-    return this.heard.lines;
-  }
 }
 
 const mostSize = 50 << 20;
-const mostLines = 200;
 const mostProgress = 100;
-/** In milliseconds. */
-const logLasts = 200;
-
-/** Calls of one server that hear its log, and some that are over. */
-interface Listeners {
-  all: HeardLog[];
-  /** At this length, those that are over go. */
-  most: number;
-}
-
-const fewestListeners = 64;
 
 /** Calls of about the same age, which go together: removing single ones would cost every call. */
 interface Generation {
   readonly calls: Recording[];
+  readonly written: Buffer[];
   size: number;
 }
 
 const generations = 16;
 
+/**
+ * Contents up to this size, in characters, are written out, many together: the collector would move their objects several
+ * times, and bytes lie outside its heap (P11).
+ */
+const smallSize = 4_000;
+const writtenTogether = 16;
+
 export class CallContents {
   /** Newest last. */
   private kept: Generation[] = [];
-  private readonly listening = new Map<string, Listeners>();
+  /** The newest small ones. The first half is written at a time, because what the agent gets comes shortly after the end. */
+  private small: Recording[] = [];
   private size = 0;
+  readonly logs = new RecentLogs();
 
   constructor(private readonly most = mostSize) {}
 
-  get(id: string): Recording | undefined {
-    return this.kept.flatMap(({ calls }) => calls).find((recording) => recording.id === id);
+  get(fact: CallFact): CallContent | undefined {
+    const found = this.find(fact.id);
+    if (!found) return undefined;
+    const { given, sent, outcome, received, progress = none } = found;
+    return { given, sent, outcome, received, progress, log: this.logs.during(fact) };
   }
 
-  listen(server: string, { heard, at }: Pick<Recording, 'heard' | 'at'>): void {
-    const listeners = this.listening.get(server);
-    if (!listeners) this.listening.set(server, { all: [heard], most: fewestListeners });
-    else if (listeners.all.push(heard) > listeners.most) {
-      listeners.all = listeners.all.filter((one) => !one.isOver(at));
-      listeners.most = Math.max(fewestListeners, 2 * listeners.all.length);
-    }
+  /** Returns the fact of one of the last calls. */
+  lastFact(id: string): CallFact | undefined {
+    return this.recordings().find((recording) => recording.id === id)?.fact;
   }
 
   /** Keeps an ended call. The oldest calls make room. @param size in characters; infinite for a value that is too large */
   keep(recording: Recording, size: number): void {
     if (size > this.most) return;
     let newest = this.kept.at(-1);
-    if (!newest || newest.size >= this.most / generations) this.kept.push((newest = { calls: [], size: 0 }));
-    newest.calls.push(recording);
+    if (!newest || newest.size >= this.most / generations)
+      this.kept.push((newest = { calls: [], written: [], size: 0 }));
     newest.size += size;
     this.size += size;
+    if (size > smallSize) newest.calls.push(recording);
+    else if (this.small.push(recording) >= 2 * writtenTogether) {
+      newest.written.push(Buffer.from(JSON.stringify(this.small.splice(0, writtenTogether).map(keptOf))));
+    }
     while (this.size > this.most) this.size -= this.kept.shift()?.size ?? 0;
-  }
-
-  hear(server: string, at: number, line: string): void {
-    for (const heard of this.listening.get(server)?.all ?? []) heard.hear(line, at);
   }
 
   clear(): void {
     this.kept = [];
+    this.small = [];
+    this.size = 0;
+    this.logs.clear();
+  }
+
+  private find(id: string): KeptCall | undefined {
+    const isIt = (call: { readonly id: string }): boolean => call.id === id;
+    const recording = this.recordings().find(isIt);
+    if (recording) return keptOf(recording);
+    const written = this.kept.flatMap((generation) => generation.written).filter((bytes) => bytes.includes(id));
+    return written.flatMap((bytes) => JSON.parse(bytes.toString()) as KeptCall[]).find(isIt);
+  }
+
+  private recordings(): readonly Recording[] {
+    return [...this.small, ...this.kept.flatMap(({ calls }) => calls)];
+  }
+}
+
+function keptOf({ id, given, sent, outcome, received, progress }: Recording): KeptCall {
+  return {
+    id,
+    given,
+    sent: sent === given ? undefined : sent,
+    outcome,
+    received: received === outcome ? undefined : received,
+    progress: progress.length > 0 ? progress : undefined,
+  };
+}
+
+interface LogLine {
+  readonly server: string;
+  readonly at: number;
+  readonly line: string;
+}
+
+const mostLog = 8 << 20;
+/** What a line takes beside its text, in bytes. */
+const ownSizeOfLine = 100;
+const mostLines = 200;
+/** The text of a program may arrive this much later than its answer, in milliseconds. */
+const logLasts = 200;
+
+/** The last lines of the logs of all servers. The older half goes at once. */
+class RecentLogs {
+  private older: LogLine[] = [];
+  private newer: LogLine[] = [];
+  private size = 0;
+
+  add(server: string, at: number, line: string): void {
+    this.newer.push({ server, at, line });
+    this.size += line.length + ownSizeOfLine;
+    if (this.size < mostLog / 2) return;
+    this.older = this.newer;
+    this.newer = [];
+    this.size = 0;
+  }
+
+  during({ toolset, at, took }: CallFact): string[] {
+    const isDuring = (line: LogLine): boolean =>
+      line.server === toolset && line.at >= at && line.at <= at + took + logLasts;
+    return [...this.older, ...this.newer]
+      .filter(isDuring)
+      .slice(0, mostLines)
+      .map(({ line }) => line);
+  }
+
+  clear(): void {
+    this.older = [];
+    this.newer = [];
     this.size = 0;
   }
 }

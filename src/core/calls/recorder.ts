@@ -23,7 +23,7 @@ interface RecorderDeps {
 }
 
 /** What a call without any text takes in memory, in bytes. */
-const ownSize = 2_000;
+const ownSize = 500;
 
 const mostNames = 1_000;
 /** A longer text is hardly a name; a program or a server could fill the memory with such texts. */
@@ -51,18 +51,17 @@ export class Recorder {
    *
    * @param given what the agent gave
    */
-  begin(request: RequestTerms & { readonly toolset: string }, given: Fields | undefined): Recording | undefined {
+  begin(request: RequestTerms, given: Fields | undefined): Recording | undefined {
     if (!this.isOn) return undefined;
     const recording = new Recording(given, this.deps.clock.now());
     request.recording = recording;
-    const { toolset, onProgress } = request;
+    const { onProgress } = request;
     if (onProgress) {
       request.onProgress = (progress) => {
         recording.onProgress(progress);
         onProgress(progress);
       };
     }
-    this.contents.listen(toolset, recording);
     return recording;
   }
 
@@ -83,12 +82,12 @@ export class Recorder {
     this.facts.fire({ ...event, reason, id: nextId(), at: this.deps.clock.now() });
   }
 
-  /** Returns a log that also shows calls in flight what it is given. */
+  /** Returns a log whose last lines are also kept beside the contents of calls. */
   listening(server: string, log: Log): Log {
     return {
       write: (level, message) => {
         log.write(level, message);
-        this.contents.hear(server, this.deps.clock.now(), message);
+        if (this.isOn) this.contents.logs.add(server, this.deps.clock.now(), message);
       },
     };
   }
@@ -129,7 +128,6 @@ export class Recorder {
       outcome: outcomeWord(outcome),
       reason: reasonOf(outcome),
     };
-    recording.heard.endedAt = endedAt;
     recording.id = fact.id;
     recording.fact = fact;
     recording.outcome = result ?? outcome;

@@ -93,7 +93,7 @@ export function createEngine(deps: EngineDeps): Engine {
   const notRecorded = (error: unknown): void =>
     hostLog.write('warn', `The record of calls could not be written: ${messageOf(error)}`);
   const record = folder === undefined ? undefined : new CallFile(callFileOf(folder, home), clock, notRecorded);
-  recorder.onDidRecord((fact) => record?.note(JSON.stringify(fact)));
+  recorder.onDidRecord((fact) => record?.note(fact));
 
   let servesAgentHost = false;
   const agentHostBegan = new Emitter<void>();

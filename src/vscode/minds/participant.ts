@@ -182,8 +182,9 @@ class ChatExchange {
     const redact = (text: string): string => slot.engine?.redact(text) ?? text;
     const files = filesIn(this.past.messages);
     const pageOf = (record: string): vscode.Uri | undefined => {
-      const recorded = slot.engine?.recorder.contents.get(record);
-      return recorded?.fact && pages.add(recorded.fact, recorded, redact);
+      const contents = slot.engine?.recorder.contents;
+      const fact = contents?.lastFact(record);
+      return fact && pages.add(fact, contents?.get(fact), redact);
     };
     const audience = chatAudience({ stream: this.stream, pageOf, artifacts, files, redact });
     const outcome = await runTurn({

@@ -127,7 +127,7 @@ serve({
     const { record } = given;
     if (record) {
       const file = new CallFile(record, clock, fail);
-      engine.recorder.onDidRecord((fact) => file.note(JSON.stringify(fact)));
+      engine.recorder.onDidRecord((fact) => file.note(fact));
     }
     const loaded = now() - begun;
     const settled = engine.host.setSources([source(text)]).then(() => now() - begun);

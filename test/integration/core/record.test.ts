@@ -22,7 +22,7 @@ describe('core: the record of calls', () => {
   const calls = (): CallFact[] => facts.filter(isCall);
   const events = (): string[] => facts.flatMap((fact) => (isCall(fact) ? [] : [`${fact.event} ${fact.toolset}`]));
   const contentOf = (fact: CallFact | undefined): CallContent | undefined =>
-    stage.core.recorder.contents.get(fact?.id ?? '');
+    fact && stage.core.recorder.contents.get(fact);
 
   it('Starts, failed starts, edits, released and dead instances are facts between the calls', async () => {
     await stage.edit({ a: rawWith(['echo', 'exit']), gone: { transport: 'stdio', command: 'no-such-program' } });

@@ -1,6 +1,7 @@
 /** What went in and out of calls, in memory. */
 import assert from 'node:assert/strict';
 import { approximateSize, CallContents, Recording } from '../../../src/core/calls/contents.js';
+import type { CallFact } from '../../../src/core/calls/fact.js';
 
 describe('the contents of calls', () => {
   it('the size of a value counts its texts, and ends for any value', () => {
@@ -16,58 +17,95 @@ describe('the contents of calls', () => {
   });
 
   it('the oldest calls make room, and a call that is too large is not kept', () => {
-    const contents = new CallContents(100);
-    const keep = (id: string, size: number): void => {
-      const recording = new Recording({}, 0);
-      recording.id = id;
-      contents.keep(recording, size);
-    };
+    const contents = new CallContents(100_000);
     for (const [id, size] of [
-      ['a', 40],
-      ['b', 40],
-      ['large', 101],
+      ['a', 40_000],
+      ['b', 40_000],
+      ['large', 100_001],
       ['endless', Infinity],
-      ['c', 50],
+      ['c', 50_000],
     ] as const)
-      keep(id, size);
-    const kept = ['a', 'b', 'large', 'endless', 'c'].filter((id) => contents.get(id) !== undefined);
+      contents.keep(recordingOf(id), size);
+    const kept = ['a', 'b', 'large', 'endless', 'c'].filter((id) => contents.get(factOf(id)) !== undefined);
     assert.deepEqual(kept, ['b', 'c']);
     contents.clear();
-    assert.equal(contents.get('c'), undefined);
+    assert.equal(contents.get(factOf('c')), undefined);
   });
 
-  it('a call hears the log of its server from its beginning until shortly after its end', () => {
+  it('small calls are found again as they were, however many came after them', () => {
     const contents = new CallContents();
-    contents.hear('files', 0, 'before');
-    const [first, other] = [new Recording({}, 10), new Recording({}, 10)];
-    contents.listen('files', first);
-    contents.listen('other', other);
-    contents.hear('files', 20, 'during');
-    first.heard.endedAt = 30;
-    contents.hear('files', 100, 'shortly after');
-    contents.hear('files', 300, 'later');
-    assert.deepEqual([first.log, other.log], [['during', 'shortly after'], []]);
-  });
-
-  it('calls that are over no longer hear a log, however many there were', () => {
-    const contents = new CallContents();
-    const recordings = Array.from({ length: 10_000 }, (_, at) => new Recording({}, at));
-    for (const recording of recordings) {
-      contents.listen('files', recording);
-      recording.heard.endedAt = recording.at;
+    const ids = Array.from({ length: 1_000 }, (_, index) => `call${index}`);
+    for (const id of ids) {
+      const recording = recordingOf(id);
+      recording.onSend('files#1', { path: id, token: 'x' });
+      recording.onProgress({ progress: 1 });
+      recording.outcome = { content: [{ type: 'text', text: id }] };
+      recording.received = { content: [] };
+      contents.keep(recording, 500);
     }
-    contents.hear('files', 10_000, 'late');
-    assert.equal(recordings.filter(({ log }) => log.length > 0).length, 200);
+    for (const id of ids) {
+      assert.deepEqual(contents.get(factOf(id)), {
+        given: { path: id },
+        sent: { path: id, token: 'x' },
+        outcome: { content: [{ type: 'text', text: id }] },
+        received: { content: [] },
+        progress: [{ progress: 1 }],
+        log: [],
+      });
+    }
   });
 
-  it('a call with endless progress and an endless log keeps the first part', () => {
+  it('the fact of a call is found right after its end', () => {
     const contents = new CallContents();
-    const recording = new Recording({}, 0);
-    contents.listen('files', recording);
+    const fact = factOf('a');
+    contents.keep(Object.assign(recordingOf('a'), { fact }), 500);
+    assert.equal(contents.lastFact('a'), fact);
+    assert.equal(contents.lastFact('b'), undefined);
+  });
+
+  it('the oldest small calls make room too', () => {
+    const contents = new CallContents(1_000_000);
+    for (let index = 0; index < 1_000; index++) contents.keep(recordingOf(`call${index}`), 3_000);
+    assert.equal(contents.get(factOf('call0')), undefined);
+    assert.ok(contents.get(factOf('call999')));
+  });
+
+  it('a call has the log of its server from its beginning until shortly after its end', () => {
+    const contents = new CallContents();
+    for (const [server, at] of [
+      ['files', 9],
+      ['files', 20],
+      ['other', 21],
+      ['files', 100],
+      ['files', 300],
+    ] as const)
+      contents.logs.add(server, at, `${server} ${at}`);
+    contents.keep(recordingOf('a'), 500);
+    assert.deepEqual(contents.get(factOf('a', 10, 20))?.log, ['files 20', 'files 100']);
+  });
+
+  it('a call with an endless log and endless progress has the first part, and old lines of logs go', () => {
+    const contents = new CallContents();
+    const recording = recordingOf('a');
     for (let index = 0; index < 1_000; index++) {
-      contents.hear('files', 0, String(index));
+      contents.logs.add('files', 10, String(index));
       recording.onProgress({ progress: index });
     }
-    assert.deepEqual([recording.log.length, recording.progress.length], [200, 100]);
+    contents.keep(recording, 500);
+    const kept = contents.get(factOf('a', 10, 20));
+    assert.deepEqual([kept?.log.length, kept?.log[0], kept?.progress.length], [200, '0', 100]);
+    for (let index = 0; index < 100; index++) contents.logs.add('other', 1_000, 'x'.repeat(100_000));
+    assert.deepEqual(contents.get(factOf('a', 10, 20))?.log, []);
   });
 });
+
+function recordingOf(id: string): Recording {
+  const recording = new Recording({ path: id }, 0);
+  recording.id = id;
+  return recording;
+}
+
+function factOf(id: string, at = 0, took = 0): CallFact {
+  const texts = { toolset: 'files', agent: '', conversation: 'd1', tool: 'read', original: 'read' };
+  return { ...texts, id, at, took, sentSize: 0, resultSize: 0, tokens: 0, outcome: 'ok' };
+}

@@ -23,12 +23,12 @@ describe('the record of calls', () => {
   it('calls are written a second after the first of them, to a file that only its owner can read', async () => {
     const clock = new FakeClock();
     const record = new CallFile(file, clock, (error) => assert.fail(String(error)));
-    record.note('1');
-    record.note('2');
+    record.note({ id: 1 });
+    record.note({ id: 2 });
     assert.deepEqual(await callLines(file), []);
     clock.advance(1_000);
     await record.flush();
-    assert.deepEqual(await callLines(file), ['1', '2']);
+    assert.deepEqual(await callLines(file), ['{"id":1}', '{"id":2}']);
     if (process.platform !== 'win32') assert.equal(statSync(file).mode & 0o777, 0o600);
     assert.deepEqual([readdirSync(path.dirname(file)).length, clock.pending], [1, 0]);
   });
@@ -47,7 +47,7 @@ describe('the record of calls', () => {
     record.note('new');
     await record.flush();
     const kept = await callLines(file);
-    assert.deepEqual([kept.length, kept.at(-1), kept[0]], [mostFacts, 'new', `old ${mostFacts + 1}`]);
+    assert.deepEqual([kept.length, kept.at(-1), kept[0]], [mostFacts, '"new"', `old ${mostFacts + 1}`]);
     const { size } = statSync(file);
     assert.ok(size < 12 * mostFacts, String(size));
   });

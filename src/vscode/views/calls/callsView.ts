@@ -153,7 +153,7 @@ function registerCommandsOfCalls({ slot, pages }: CallsViewDeps): Disposable {
       }),
     );
   };
-  const contentOf = ({ id }: CallFact) => slot.engine?.recorder.contents.get(id);
+  const contentOf = (fact: CallFact) => slot.engine?.recorder.contents.get(fact);
   const argumentsOf = (fact: CallFact): Readonly<Record<string, unknown>> | undefined => {
     const given = contentOf(fact)?.given;
     return isObject(given) ? given : undefined;
