@@ -1,6 +1,6 @@
 /**
  * Gives equal tools equal bytes (N6), because agents pay for every change of a list: keys in one order, and the names in
- * `required` of schemas. Every other list keeps its order, and values within schemas keep their meaning.
+ * `required` and in dependencies of schemas. Every other list keeps its order, and values within schemas keep their meaning.
  */
 import { byCodeUnits } from '../base/canonicalJson.js';
 import { isObject } from '../base/isObject.js';
@@ -8,11 +8,20 @@ import type { OfferedTool } from './catalogue.js';
 
 /** Their values are data, except for properties of these names. */
 export const valueKeywords = new Set(['default', 'const', 'enum', 'examples']);
-const mapKeywords = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas']);
+const mapKeywords = new Set([
+  'properties',
+  'patternProperties',
+  '$defs',
+  'definitions',
+  'dependencies',
+  'dependentRequired',
+  'dependentSchemas',
+]);
 /** No message nests deeper, and the walk must end. */
 const deepest = 256;
 
-type Kind = 'schema' | 'names' | 'data';
+/** `names`: a map from free names to schemas. */
+export type SchemaPart = 'schema' | 'names' | 'data';
 
 export function canonicalTool(tool: OfferedTool): OfferedTool {
   const entries = sorted(tool).map(([key, value]) => {
@@ -22,19 +31,20 @@ export function canonicalTool(tool: OfferedTool): OfferedTool {
   return Object.fromEntries(entries) as OfferedTool;
 }
 
-function ordered(value: unknown, kind: Kind, depth: number): unknown {
+function ordered(value: unknown, kind: SchemaPart, depth: number): unknown {
   if (depth > deepest) return value;
   if (Array.isArray(value)) return value.map((item) => ordered(item, kind, depth + 1));
   if (!isObject(value)) return value;
   return Object.fromEntries(
     sorted(value).map(([key, inner]) => {
-      if (kind === 'schema' && key === 'required' && isOfNames(inner)) return [key, [...inner].sort(byCodeUnits)];
-      return [key, ordered(inner, kindBelow(kind, key), depth + 1)];
+      const isSet = kind === 'names' || (kind === 'schema' && key === 'required');
+      if (isSet && isOfNames(inner)) return [key, [...inner].sort(byCodeUnits)];
+      return [key, ordered(inner, partBelow(kind, key), depth + 1)];
     }),
   );
 }
 
-function kindBelow(kind: Kind, key: string): Kind {
+export function partBelow(kind: SchemaPart, key: string): SchemaPart {
   if (kind !== 'schema') return kind === 'names' ? 'schema' : 'data';
   return valueKeywords.has(key) ? 'data' : mapKeywords.has(key) ? 'names' : 'schema';
 }

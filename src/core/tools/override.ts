@@ -8,7 +8,7 @@ import { clipped, shortList } from '../base/text.js';
 import type { ArgumentOverride, ToolOverride } from '../config/model.js';
 import type { AppliedOverride, ArgumentRule, OfferedTool } from './catalogue.js';
 import { compilePattern, isTooMuchToMatch, type Pattern } from './patterns.js';
-import { withChanged, withFixed } from './schemaEdits.js';
+import { accepts, targetOf, withChanged, withFixed } from './schemaEdits.js';
 
 export interface OverrideFault {
   /** `unusable`: the schema cannot show the override, so the tool is left out. */
@@ -18,6 +18,8 @@ export interface OverrideFault {
   readonly index?: number;
   /** Completes “The argument …”. */
   readonly detail: string;
+  /** A sentence, if the usual one would not help. */
+  readonly fix?: string;
 }
 
 export interface Overridden {
@@ -45,7 +47,7 @@ export function overridden(tool: OfferedTool, { description, arguments: given }:
   return { tool: shown, applied: { offered: tool, rules }, faults };
 }
 
-type Report = (kind: OverrideFault['kind'], detail: string, at?: Pick<OverrideFault, 'key' | 'index'>) => void;
+type Report = (kind: OverrideFault['kind'], detail: string, at?: Pick<OverrideFault, 'key' | 'index' | 'fix'>) => void;
 
 function applied(schema: Schema, name: string, override: ArgumentOverride, report: Report): Schema {
   if (override.fixed) return appliedFixed(schema, name, override.fixed.value, report);
@@ -54,7 +56,7 @@ function applied(schema: Schema, name: string, override: ArgumentOverride, repor
   const change = (property: unknown): unknown => {
     isKnown = true;
     const asObject = isObject(property) ? property : {};
-    const narrowed = allow ? withAllowed(asObject, allow, report) : asObject;
+    const narrowed = allow ? withAllowed(asObject, allow, schema, report) : asObject;
     return byDefault ? { ...narrowed, default: byDefault.value } : narrowed;
   };
   const judged = byDefault && withFixed(schema, name, byDefault.value);
@@ -63,7 +65,11 @@ function applied(schema: Schema, name: string, override: ArgumentOverride, repor
   }
   const changed = withChanged(schema, name, change, byDefault !== undefined);
   if (byDefault && allow && !isAllowed(byDefault.value, allow.map(compilePattern))) {
-    report('refused', `may not have the default ${inBrief(byDefault.value)}, by its \`allow\``, { key: 'default' });
+    const fix = 'Write a default that `allow` allows.';
+    report('refused', `may not have the default ${inBrief(byDefault.value)}, by its \`allow\``, {
+      key: 'default',
+      fix,
+    });
   }
   if (changed === undefined) report('unusable', unusable);
   else if (!isKnown) report('unknown', unknown);
@@ -84,34 +90,64 @@ function appliedFixed(schema: Schema, name: string, value: unknown, report: Repo
   return found.schema;
 }
 
-function withAllowed(property: Schema, allow: readonly string[], report: Report): Schema {
+function withAllowed(given: Schema, allow: readonly string[], root: Schema, report: Report): Schema {
   const patterns = allow.map(compilePattern);
+  // A client may follow the default of the server.
+  const { default: byDefault, ...rest } = given;
+  const property = byDefault === undefined || isAllowed(byDefault, patterns) ? given : rest;
   const { type, items } = property;
   const types = Array.isArray(type) ? (type as unknown[]) : type === undefined ? [] : [type];
   if (types.length > 0 && !types.some((one) => one === 'string' || one === 'array')) {
     report('refused', 'is neither a text nor a list of texts, so `allow` refuses every value', { key: 'allow' });
+  } else {
+    for (const [index, pattern] of patterns.entries()) {
+      if (mayTake(property, pattern, root)) continue;
+      const fix = 'Remove the pattern, or write one for a value of the server’s schema.';
+      report('refused', `has no value that the pattern ${quoted(pattern.text)} allows`, { key: 'allow', index, fix });
+    }
   }
   const isList = types.includes('array') && !types.includes('string');
   const inner: Schema = isList ? (isObject(items) ? items : {}) : property;
-  const narrowed = narrowedText(inner, patterns, (index) => {
-    const text = quoted(allow[index] ?? '');
-    report('refused', `has no value that the pattern ${text} allows`, { key: 'allow', index });
-  });
+  const narrowed = narrowedText(inner, patterns);
   const told = narrowed === inner ? withNote(property, allow) : undefined;
   return told ?? (isList ? { ...property, items: narrowed } : narrowed);
 }
 
-function narrowedText(schema: Schema, patterns: readonly Pattern[], idle: (index: number) => void): Schema {
+/** False if a schema refuses every text, and every list of a text, that a pattern allows. */
+function mayTake(property: Schema, pattern: Pattern, root: Schema): boolean {
+  const takes = (text: string): boolean => accepts(property, text, root) || accepts(property, [text], root);
+  if (!pattern.text.includes('*')) return takes(pattern.text);
+  const { items } = property;
+  const texts = knownTexts(property, root) ?? (isObject(items) ? knownTexts(items, root) : undefined);
+  return texts === undefined || texts.some((text) => pattern.matches(text) && takes(text));
+}
+
+/** Returns all texts that a schema can take, if it lists them. */
+function knownTexts(schema: Schema, root: Schema, depth = 0): readonly string[] | undefined {
+  const { enum: values, const: only, anyOf, oneOf, $ref } = schema;
+  const listed = Array.isArray(values) ? (values as unknown[]) : only === undefined ? undefined : [only];
+  if (listed) return listed.filter((value) => typeof value === 'string');
+  if (schema['type'] !== undefined && ![schema['type']].flat().includes('string')) return [];
+  if (depth > deepest) return undefined;
+  const target = typeof $ref === 'string' && $ref.startsWith('#') ? targetOf($ref, root) : undefined;
+  const branches = isObject(target) ? [target] : [anyOf, oneOf].find(Array.isArray);
+  const found = branches?.map((one: unknown) => (isObject(one) ? knownTexts(one, root, depth + 1) : undefined));
+  return found?.every((texts) => texts !== undefined) ? found.flat() : undefined;
+}
+
+const deepest = 16;
+
+function narrowedText(schema: Schema, patterns: readonly Pattern[]): Schema {
   const { enum: values, const: only, type } = schema;
-  const known = Array.isArray(values) ? (values as unknown[]) : typeof only === 'string' ? [only] : undefined;
-  if (known) {
-    const texts = known.filter((value) => typeof value === 'string');
-    for (const [index, pattern] of patterns.entries()) if (!texts.some((text) => pattern.matches(text))) idle(index);
+  if (Array.isArray(values)) {
+    const texts = (values as unknown[]).filter((value) => typeof value === 'string');
     const kept = texts.filter((text) => patterns.some((pattern) => pattern.matches(text)));
-    return Array.isArray(values) && kept.length > 0 ? { ...schema, enum: kept } : schema;
+    return kept.length > 0 ? { ...schema, enum: kept } : schema;
   }
   const literal = patterns.every(({ text }) => !text.includes('*'));
-  return literal && type === 'string' ? { ...schema, enum: patterns.map(({ text }) => text) } : schema;
+  return literal && type === 'string' && only === undefined
+    ? { ...schema, enum: patterns.map(({ text }) => text) }
+    : schema;
 }
 
 function sentence(text: string): string {
@@ -147,9 +183,20 @@ export function completed({ rules }: AppliedOverride, given: Arguments | undefin
       allow.map(({ text }) => quoted(text)),
       20,
     );
-    return { kind: 'refused', message: `The argument "${name}" may not be ${inBrief(value)}. Allowed: ${patterns}.` };
+    const [verb, refused] = refusedPart(value, allow);
+    return {
+      kind: 'refused',
+      message: `The argument "${name}" may not ${verb} ${inBrief(refused)}. Allowed: ${patterns}.`,
+    };
   }
   return { kind: 'completed', arguments: Object.fromEntries(sent) };
+}
+
+/** A long list would hide the one that is not allowed. */
+function refusedPart(value: unknown, allow: readonly Pattern[]): readonly [string, unknown] {
+  const items = Array.isArray(value) ? (value as unknown[]) : [];
+  const refused = items.find((item) => Array.isArray(item) || !isAllowed(item, allow));
+  return refused === undefined ? ['be', value] : ['contain', refused];
 }
 
 function isAllowed(value: unknown, allow: readonly Pattern[]): boolean {

@@ -168,13 +168,14 @@ export function overrideOfNoTool(at: At, name: string): Problem {
   });
 }
 
-export function overrideFault(at: At, tool: string, { kind, argument, key, index, detail }: OverrideFault): Problem {
+export function overrideFault(at: At, tool: string, fault: OverrideFault): Problem {
+  const { kind, argument, key, index, detail, fix = overrideFixes[kind] } = fault;
   const path = ['tools', 'override', tool, 'arguments', argument];
   const place =
     index === undefined ? at.places.keyAt(key ? [...path, key] : path) : at.places.value([...path, 'allow', index]);
   const isLeftOut = kind === 'unusable' ? ' The tool is left out.' : '';
   const message = `The argument "${shown(argument)}" of the tool "${tool}" of "${at.server}" ${detail}.${isLeftOut}`;
-  return problem(at, `override-${kind}`, kind === 'unusable' ? 'error' : 'warning', message, overrideFixes[kind], {
+  return problem(at, `override-${kind}`, kind === 'unusable' ? 'error' : 'warning', message, fix, {
     place,
     ...(kind === 'unusable' && { tool }),
   });

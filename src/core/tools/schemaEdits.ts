@@ -4,6 +4,7 @@
  */
 import { Validator, type Schema as JsonSchema } from '@cfworker/json-schema';
 import { isObject } from '../base/isObject.js';
+import { partBelow, type SchemaPart } from './canonicalTool.js';
 
 type Schema = Readonly<Record<string, unknown>>;
 
@@ -23,24 +24,24 @@ const wholeKeywords = [
   'dependencies',
   'dependentRequired',
   'dependentSchemas',
-  'patternProperties',
-  'propertyNames',
   'const',
   'enum',
-];
+] as const;
 
 export function withFixed(schema: Schema, name: string, value: unknown): FixedSchema {
   if (isReferredTo(schema, name)) return { kind: 'unusable' };
   let isKnown = false;
   /** @param takesAll true if the value counts as valid everywhere */
   const edit = (part: Schema, takesAll: boolean): Edited => {
-    if (wholeKeywords.some((key) => isNamed(part[key], name, schema))) return 'unusable';
-    const { properties, additionalProperties, patternProperties } = part;
+    if (isNamedBy(part, wholeKeywords, name, schema)) return 'unusable';
+    const { properties, additionalProperties, patternProperties, propertyNames, unevaluatedProperties } = part;
     const own = isObject(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined;
     if (own !== undefined) isKnown = true;
     if (patternProperties !== undefined && own === undefined && additionalProperties !== undefined) return 'unusable';
+    if (unevaluatedProperties !== undefined && own === undefined) return 'unusable';
     const judge = own ?? additionalProperties;
-    if (!takesAll && judge !== undefined && !accepts(judge, value, schema)) return 'impossible';
+    const isTaken = accepts(propertyNames, name, schema) && accepts(judge, value, schema);
+    if (!takesAll && !isTaken) return 'impossible';
     let edited = without(part, name);
     for (const key of ['allOf', 'anyOf', 'oneOf'] as const) {
       const parts = part[key];
@@ -92,8 +93,7 @@ export function withChanged(
   let [isChanged, isElsewhere] = [false, false];
   const of = (part: Schema): Schema | undefined => {
     const { properties, allOf } = part;
-    const others = ['anyOf', 'oneOf', ...wholeKeywords];
-    if (others.some((key) => isNamed(part[key], name, root))) {
+    if (isNamedBy(part, ['anyOf', 'oneOf', ...wholeKeywords], name, root)) {
       if (isOptional) return undefined;
       isElsewhere = true;
     }
@@ -117,35 +117,76 @@ export function withChanged(
   return isElsewhere && !isChanged ? undefined : changed;
 }
 
-const ofAllNames = new Set([
+/** Keywords that are about every argument. */
+const ofAllNames = [
   'additionalProperties',
   'unevaluatedProperties',
   'minProperties',
   'maxProperties',
   'patternProperties',
   'propertyNames',
-]);
+  'const',
+  'enum',
+] as const;
 
 /** A deeper part counts as one that names everything, because the walk must end. */
 const deepest = 64;
 
-/** True if a name or a text below is the argument, or if a reference leads to such a part. */
-function isNamed(part: unknown, name: string, root: Schema, depth = 0, followed = new Set<string>()): boolean {
-  if (depth > deepest) return true;
-  if (typeof part === 'string') {
-    if (part === name) return true;
-    if (!part.startsWith('#') || followed.has(part)) return false;
-    followed.add(part);
-    return isNamed(targetOf(part, root), name, root, depth + 1, followed);
-  }
-  if (Array.isArray(part)) return part.some((one) => isNamed(one, name, root, depth + 1, followed));
-  if (!isObject(part)) return false;
-  return Object.entries(part).some(
-    ([key, value]) => key === name || ofAllNames.has(key) || isNamed(value, name, root, depth + 1, followed),
-  );
+/** True if one of these keywords of a schema names the argument. */
+function isNamedBy(schema: Schema, keywords: readonly string[], name: string, root: Schema): boolean {
+  const own = keywords.flatMap((key) => (schema[key] === undefined ? [] : [[key, schema[key]]]));
+  return isNamed(Object.fromEntries(own), name, root, 0, new Set());
 }
 
-function targetOf(reference: string, root: Schema): unknown {
+/** True if a schema for the same object says something about the argument. Schemas of other arguments do not count. */
+function isNamed(schema: unknown, name: string, root: Schema, depth: number, followed: Set<string>): boolean {
+  if (!isObject(schema)) return false;
+  if (depth > deepest) return true;
+  const isNamedIn = (part: unknown): boolean => isNamed(part, name, root, depth + 1, followed);
+  const has = (names: unknown): boolean => Array.isArray(names) && names.includes(name);
+  const { properties, required, $ref } = schema;
+  if (has(required) || (isObject(properties) && Object.hasOwn(properties, name))) return true;
+  if (ofAllNames.some((key) => schema[key] !== undefined)) return true;
+  if (schema['$dynamicRef'] !== undefined || schema['$recursiveRef'] !== undefined) return true;
+  for (const key of ['dependencies', 'dependentRequired', 'dependentSchemas'] as const) {
+    const dependent = schema[key];
+    if (!isObject(dependent)) continue;
+    if (Object.hasOwn(dependent, name) || Object.values(dependent).some((one) => has(one) || isNamedIn(one)))
+      return true;
+  }
+  if (typeof $ref === 'string') {
+    const local = localReference($ref, root);
+    if (local === undefined) return true;
+    if (!followed.has(local)) {
+      followed.add(local);
+      if (isNamedIn(targetOf(local, root))) return true;
+    }
+  }
+  const lists = [schema['allOf'], schema['anyOf'], schema['oneOf']].flatMap((list) =>
+    Array.isArray(list) ? list : [],
+  );
+  return [...lists, schema['not'], schema['if'], schema['then'], schema['else']].some(isNamedIn);
+}
+
+/** Returns the fragment of a reference within this schema, or undefined for a reference to another one. */
+function localReference(reference: string, root: Schema): string | undefined {
+  if (reference.startsWith('#')) return reference;
+  const { $id } = root;
+  const [target = '', fragment = ''] = reference.split('#');
+  if (typeof $id !== 'string') return undefined;
+  return target === $id || resolved(target, $id) === resolved('', $id) ? `#${fragment}` : undefined;
+}
+
+function resolved(reference: string, base: string): string {
+  try {
+    return new URL(reference, base).href.replace(/#.*$/, '');
+  } catch {
+    return reference || base;
+  }
+}
+
+/** Returns the part of a schema that a reference with `#` leads to. */
+export function targetOf(reference: string, root: Schema): unknown {
   let found: unknown = root;
   for (const step of stepsOf(reference)) {
     if (!isObject(found) && !Array.isArray(found)) return undefined;
@@ -174,8 +215,11 @@ function decoded(text: string): string {
 function isReferredTo(schema: Schema, name: string): boolean {
   const leads = (value: unknown, key: string, depth: number): boolean => {
     if (depth > deepest) return true;
-    if (typeof value === 'string' && key === '$ref' && value.startsWith('#')) {
-      const [first, second] = stepsOf(value);
+    if (typeof value === 'string' && (key === '$dynamicRef' || key === '$recursiveRef')) return true;
+    if (typeof value === 'string' && key === '$ref') {
+      const local = localReference(value, schema);
+      if (local === undefined) return false;
+      const [first, second] = stepsOf(local);
       if (first === undefined || ['allOf', 'anyOf', 'oneOf'].includes(first)) return true;
       return first === 'properties' && (second === undefined || second === name);
     }
@@ -189,16 +233,13 @@ function isReferredTo(schema: Schema, name: string): boolean {
 const longest = 20_000;
 
 /** True if the value is valid, or if that cannot be found out. Patterns of servers are not run: some take forever. */
-function accepts(schema: unknown, value: unknown, root: Readonly<Record<string, unknown>>): boolean {
+export function accepts(schema: unknown, value: unknown, root: Schema): boolean {
   if (typeof schema === 'boolean') return schema;
   if (!isObject(schema)) return true;
   const { $defs, definitions } = root;
-  const whole = withoutPatterns({
-    ...($defs !== undefined && { $defs }),
-    ...(definitions !== undefined && { definitions }),
-    ...schema,
-  });
-  if (JSON.stringify([whole, value]).length > longest) return true;
+  const given = { ...($defs !== undefined && { $defs }), ...(definitions !== undefined && { definitions }), ...schema };
+  if (JSON.stringify([given, value]).length > longest) return true;
+  const whole = withoutPatterns(given, 'schema', hasPattern(given));
   try {
     return new Validator(whole as JsonSchema, '2020-12', true).validate(value).valid;
   } catch {
@@ -207,12 +248,43 @@ function accepts(schema: unknown, value: unknown, root: Readonly<Record<string, 
   }
 }
 
-function withoutPatterns(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(withoutPatterns);
-  if (!isObject(schema)) return schema;
-  const kept = Object.entries(schema).filter(
+function hasPattern(schema: unknown): boolean {
+  if (Array.isArray(schema)) return schema.some(hasPattern);
+  if (!isObject(schema)) return false;
+  return Object.entries(schema).some(
     ([key, value]) =>
-      !(key === 'pattern' && typeof value === 'string') && key !== 'patternProperties' && key !== '$schema',
+      key === 'patternProperties' || (key === 'pattern' && typeof value === 'string') || hasPattern(value),
   );
-  return Object.fromEntries(kept.map(([key, value]) => [key, withoutPatterns(value)]));
+}
+
+function hasReference(schema: unknown): boolean {
+  if (Array.isArray(schema)) return schema.some(hasReference);
+  return isObject(schema) && Object.entries(schema).some(([key, value]) => key === '$ref' || hasReference(value));
+}
+
+/** These may refuse a value because a part of them takes it. */
+const inverting = ['not', 'oneOf', 'if', 'contains'];
+const beside: Readonly<Record<string, readonly string[]>> = {
+  if: ['then', 'else'],
+  contains: ['minContains', 'maxContains'],
+  patternProperties: ['additionalProperties'],
+};
+
+/**
+ * Returns a schema without patterns that takes everything that the schema takes with them.
+ * @param isAnywhere true if a reference may lead to a pattern
+ */
+function withoutPatterns(value: unknown, kind: SchemaPart, isAnywhere: boolean): unknown {
+  if (kind === 'data') return value;
+  if (Array.isArray(value)) return value.map((one) => withoutPatterns(one, kind, isAnywhere));
+  if (!isObject(value)) return value;
+  const left = new Set<string>(kind === 'schema' ? ['pattern', 'patternProperties', '$schema'] : []);
+  if (kind === 'schema') {
+    const unsure = inverting.filter((key) => hasPattern(value[key]) || (isAnywhere && hasReference(value[key])));
+    if (isAnywhere) unsure.push('unevaluatedProperties', 'unevaluatedItems');
+    if (value['patternProperties'] !== undefined) unsure.push('patternProperties');
+    for (const key of unsure) for (const one of [key, ...(beside[key] ?? [])]) left.add(one);
+  }
+  const kept = Object.entries(value).filter(([key]) => !left.has(key));
+  return Object.fromEntries(kept.map(([key, one]) => [key, withoutPatterns(one, partBelow(kind, key), isAnywhere)]));
 }

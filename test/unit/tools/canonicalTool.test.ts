@@ -31,6 +31,8 @@ describe('the bytes of a tool (N6)', () => {
   it('a property with the name of a keyword has a schema, and a list outside of schemas stays', () => {
     const property = { type: 'object', required: ['b', 'a'] };
     assert.match(bytes({ properties: { default: property } }), /"required":\["a","b"\]/);
+    assert.match(bytes({ dependencies: { default: property } }), /"required":\["a","b"\]/);
+    assert.match(bytes({ dependentRequired: { x: ['b', 'a'] } }), /"x":\["a","b"\]/);
     assert.match(bytes({}, { _meta: { required: ['b', 'a'] } }), /"required":\["b","a"\]/);
   });
 });

@@ -107,7 +107,10 @@ describe('overrides of tools (O1–O6)', () => {
       const outcome = send({ labels: value });
       assert.equal(outcome.kind, isAllowed ? 'completed' : 'refused');
       if (outcome.kind === 'refused') {
-        assert.match(outcome.message, /^The argument "labels" may not be .{1,101}\. Allowed: "bug", "area-\*"\.$/);
+        assert.match(
+          outcome.message,
+          /^The argument "labels" may not (?:be|contain) .{1,101}\. Allowed: "bug", "area-\*"\.$/,
+        );
       }
     });
   }
@@ -166,11 +169,137 @@ describe('overrides of tools (O1–O6)', () => {
       { a: fixed(`${'a'.repeat(40)}!`) },
       [],
     ],
+    ...(
+      [
+        ['no text', { type: 'string', not: { pattern: '^-' } }, 'main'],
+        ['one of two texts', { oneOf: [{ pattern: '^#' }, { pattern: '^[a-z]' }] }, 'red'],
+        ['a condition', { type: 'string', if: { pattern: '^/' }, then: { minLength: 50 } }, 'abc'],
+        ['names', { patternProperties: { '^[A-Z]+$': text }, additionalProperties: false }, { LANG: 'C' }],
+        ['a definition', { not: { $ref: '#/$defs/dash' } }, 'main'],
+      ] as const
+    ).map(([what, property, value]) => [
+      `a pattern of the server for ${what}, which is not run`,
+      { properties: { a: property }, $defs: { dash: { pattern: '^-' } } },
+      { a: fixed(value) },
+      [],
+    ]),
+    [
+      'a property with the name of a keyword',
+      { properties: { a: { properties: { $schema: text, pattern: text }, additionalProperties: false } } },
+      { a: fixed({ $schema: 'x', pattern: 'y' }) },
+      [],
+    ],
+    [
+      'data with the name of a keyword',
+      { properties: { a: { const: { pattern: 'x' } } } },
+      { a: fixed({ pattern: 'x' }) },
+      [],
+    ],
+    [
+      'names that the schema forbids',
+      { properties: { a: {} }, propertyNames: { enum: ['b'] } },
+      { a: fixed(1) },
+      ['refused a'],
+    ],
+    [
+      'an argument that only a branch evaluates',
+      { anyOf: [{ properties: { a: {} } }, { properties: { b: {} } }], unevaluatedProperties: false },
+      { a: fixed(1) },
+      ['unusable a'],
+    ],
+    [
+      'a reference to a schema by its address',
+      { allOf: [{ $ref: 'common' }], $defs: { c: { $id: 'common', properties: { a: text } } } },
+      { a: fixed('x') },
+      ['unusable a'],
+    ],
+    [
+      'a reference to the whole schema by its address',
+      { $id: 'https://example.com/s', properties: { a: text, b: { $ref: 's#' } } },
+      { a: fixed('x') },
+      ['unusable a'],
+    ],
+    [
+      'a dynamic reference',
+      { $dynamicAnchor: 'node', properties: { a: text, b: { items: { $dynamicRef: '#node' } } } },
+      { a: fixed('x') },
+      ['unusable a'],
+    ],
+    [
+      'a condition on another argument, with texts and keywords like the argument',
+      {
+        properties: { type: text, kind: text },
+        if: { properties: { kind: { type: 'string', const: 'type' } }, required: ['kind'] },
+        then: { required: ['file'], properties: { file: { type: 'object', additionalProperties: false } } },
+      },
+      { type: fixed('note') },
+      [],
+    ],
+    [
+      'a definition with a keyword like the argument',
+      {
+        properties: { title: text },
+        allOf: [{ $ref: '#/$defs/base' }],
+        $defs: { base: { title: 'Base', type: 'object' } },
+      },
+      { title: { default: { value: 'x' } } },
+      [],
+    ],
+    [
+      'a pattern that no value of a definition has',
+      {
+        properties: { a: { anyOf: [{ $ref: '#/$defs/colour' }, { type: 'null' }] } },
+        $defs: { colour: { enum: ['red'] } },
+      },
+      { a: { allow: ['red', 'purple', 'p*'] } },
+      ['refused a', 'refused a'],
+    ],
+    [
+      'a pattern that is too long',
+      { properties: { a: { type: 'string', maxLength: 3 } } },
+      { a: { allow: ['long'] } },
+      ['refused a'],
+    ],
+    [
+      'a pattern for a list of lists',
+      { properties: { a: { type: 'array', items: { type: 'array' } } } },
+      { a: { allow: ['x'] } },
+      ['refused a'],
+    ],
   ] as [string, Schema, Record<string, ArgumentOverride>, string[]][]) {
     it(`${faults.length > 0 ? 'is a problem' : 'is no problem'}: ${what}`, () => {
       assert.deepEqual(kinds(changed(schema, given).faults), faults);
     });
   }
+
+  it('a branch with a pattern of the server stays beside the others', () => {
+    const other = { required: ['x'] };
+    const { schema } = changed(
+      { properties: { x: {} }, oneOf: [{ properties: { a: { ...text, not: { pattern: '^-' } } } }, other] },
+      { a: fixed('main') },
+    );
+    assert.deepEqual(schema['oneOf'], [{ properties: {} }, other]);
+  });
+
+  it('a default of the server that `allow` refuses is not shown', () => {
+    const property = { ...text, enum: ['fast', 'slow'] };
+    const shown = (byDefault: unknown): unknown =>
+      changed({ properties: { a: { ...property, default: byDefault } } }, { a: { allow: ['fast'] } }).schema[
+        'properties'
+      ];
+    assert.deepEqual(shown('slow'), { a: { ...text, enum: ['fast'] } });
+    assert.deepEqual(shown(null), { a: { ...text, enum: ['fast'] } });
+    assert.deepEqual(shown('fast'), { a: { ...text, enum: ['fast'], default: 'fast' } });
+  });
+
+  it('a refused list is told by the item that is refused', () => {
+    const { send } = changed({ properties: { labels: {} } }, { labels: { allow: ['label-*'] } });
+    const labels = [...Array.from({ length: 20 }, (_, index) => `label-${index}`), 'evil'];
+    assert.deepEqual(send({ labels }), {
+      kind: 'refused',
+      message: 'The argument "labels" may not contain "evil". Allowed: "label-*".',
+    });
+  });
 
   it('a fixed argument below `allOf`, `anyOf` and `oneOf` is resolved there', () => {
     const branch = (kind: string, more: string): Schema => ({

@@ -297,11 +297,31 @@ function readArgument(reader: EntryReader, entry: MapEntry, map: MapNode): Argum
       return problems.wrongType(reader.atValue(entry), what, expected, describe(entry.value), fix);
     });
   }
+  for (const given of [fixed, byDefault]) if (given) noteLosses(reader, given);
   return {
     ...(fixed && { fixed: { value: plainValue(fixed.value) } }),
     ...(byDefault && { default: { value: plainValue(byDefault.value) } }),
     ...(patterns && { allow: patterns }),
   };
+}
+
+/** Notes the parts of a value that a call could not send as they are written. */
+function noteLosses(reader: EntryReader, given: MapEntry, seen = new Set<ValueNode>()): void {
+  const { value: node } = given;
+  if (seen.has(node)) return;
+  seen.add(node);
+  if (node.kind === 'map') {
+    reader.noteDuplicates(node);
+    for (const entry of node.entries.values()) noteLosses(reader, entry, seen);
+  } else if (node.kind === 'list') {
+    for (const value of node.items) noteLosses(reader, { ...given, value }, seen);
+  } else if (typeof node.value === 'number' && !isExact(node.value, node.source)) {
+    reader.wrong(given, 'a number that JSON can hold', 'Write it in quotes, if the server takes a text.');
+  }
+}
+
+function isExact(value: number, source: string): boolean {
+  return Number.isFinite(value) && (Number.isSafeInteger(value) || !/^[-+]?\d+$/.test(source));
 }
 
 /** An empty list would allow nothing, and a blank pattern too. */
