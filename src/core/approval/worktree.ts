@@ -60,6 +60,9 @@ function isOwn({ uid }: Stats): boolean {
 /** No path and no argument of a program has the first character. The slash keeps the value from passing for a word (S1e). */
 const mark = '\0/';
 
+/** `..` at the end of a path or before more of it. An option may stand in front (`-I../lib`), and some programs read URLs. */
+const parent = /(?<!\.)(?:\.|%2e){2}(?![\w.])/i;
+
 /**
  * Returns a copy with a mark for each path of the root. Two copies are equal only if the values differ in nothing but the
  * root. Returns undefined if a path may lead out of the root, because the same path leads elsewhere from another root.
@@ -70,7 +73,7 @@ export function relocated<T>(value: T, root: string): T | undefined {
   let leadsOut = false;
   const moved = (one: unknown): unknown => {
     if (typeof one === 'string') {
-      leadsOut ||= /(?<![\w.])\.\.(?![\w.])/.test(one);
+      leadsOut ||= parent.test(one);
       return one.replaceAll('\0', '\0\0').replace(atRoot, () => mark);
     }
     if (Array.isArray(one)) return one.map(moved);
