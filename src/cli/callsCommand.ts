@@ -5,8 +5,7 @@ import path from 'node:path';
 import { factLines, isCall, parseFact, type CallFact, type Fact } from '../core/calls/fact.js';
 import { fits, millisecondsOf, type FactFilter } from '../core/calls/filter.js';
 import { systemClock } from '../core/base/clock.js';
-import { untilAborted } from '../core/base/events.js';
-import { oneLine } from '../core/base/inert.js';
+import { oneLine, visibleJson } from '../core/base/inert.js';
 import { makePrivateFile } from '../core/base/privateFile.js';
 import { callFileOf, callLines, followCalls } from '../core/files/callFile.js';
 import { conversationLabel } from '../core/protocol/conversationLabel.js';
@@ -35,7 +34,8 @@ export async function calls(run: Run, words: readonly string[], request: CallsRe
     return misuse(`"${request.since}" is no age. Use a number with s, m, h or d, such as 10m.`);
   }
   const last = request.last === undefined ? Infinity : Number(request.last);
-  if (!(last > 0)) return misuse(`"${request.last}" is no number of calls.`);
+  if (!(last > 0) || (request.last !== undefined && !Number.isSafeInteger(last)))
+    return misuse(`"${request.last}" is no number of calls.`);
   const file = callFileOf(run.folder, homedir());
   const since = age === undefined ? undefined : systemClock.now() - age;
   const filter: FactFilter = { ...request, since };
@@ -43,10 +43,10 @@ export async function calls(run: Run, words: readonly string[], request: CallsRe
     const lines = await callLines(file);
     const found = factsIn(lines, filter).slice(-Math.min(last, lines.length));
     if (target !== undefined) return await exported(path.resolve(target), found);
-    if (found.length === 0 && !request.follow && !run.json) return print('No calls are recorded.');
+    if (found.length === 0 && !request.follow && !run.json)
+      return print(lines.length === 0 ? 'No calls are recorded.' : 'No recorded call fits these options.');
     show(run, found);
-    if (request.follow) await follow(run, file, filter, lines.at(-1));
-    return 0;
+    return request.follow ? await follow(run, file, filter, lines.at(-1)) : 0;
   } catch (error) {
     return complain(`The calls cannot be read: ${reasonOf(error)}.`);
   }
@@ -62,11 +62,14 @@ async function exported(file: string, facts: readonly Fact[]): Promise<number> {
   } catch (error) {
     return complain(`${file} cannot be written: ${reasonOf(error)}.`);
   }
-  return print(`${facts.length} ${facts.length === 1 ? 'call' : 'calls'} in ${file}`);
+  const made = facts.filter(isCall).length;
+  const events = facts.length - made;
+  const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
+  return print(`${counted(made, 'call')} and ${counted(events, 'event')} in ${file}`);
 }
 
-/** Shows each new fact until the person ends the command. @param shown the last line that was shown */
-async function follow(run: Run, file: string, filter: FactFilter, shown: string | undefined): Promise<void> {
+/** Shows each new fact until the person or the reader of the output ends the command. @param shown the last line that was shown */
+async function follow(run: Run, file: string, filter: FactFilter, shown: string | undefined): Promise<number> {
   let before = shown;
   const interruption = new Interruption();
   const following = followCalls(file, systemClock, (lines) => {
@@ -76,15 +79,17 @@ async function follow(run: Run, file: string, filter: FactFilter, shown: string 
   });
   // The timers of the clock keep no process alive.
   const alive = setInterval(() => {}, 60_000);
-  await untilAborted(interruption.signal);
+  const left = new Promise<number>((resolve) => process.stdout.once('error', () => resolve(0)));
+  const code = await Promise.race([interruption.exitCode, left]);
   clearInterval(alive);
   following.dispose();
   interruption.dispose();
+  return code;
 }
 
 function show({ json }: Run, facts: readonly Fact[]): void {
   for (const fact of facts) {
-    if (json) passLine(JSON.stringify(fact));
+    if (json) passLine(visibleJson(JSON.stringify(fact)));
     else print(lineOf(fact));
   }
 }

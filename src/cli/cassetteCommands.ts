@@ -4,20 +4,13 @@ import { createWriteStream, existsSync, type WriteStream } from 'node:fs';
 import { once } from 'node:events';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
+import { finished } from 'node:stream/promises';
 import { isObject } from '../core/base/isObject.js';
 import { Redactor } from '../core/base/log.js';
 import { makePrivateFile } from '../core/base/privateFile.js';
-import { isSecretName } from '../core/base/secrets.js';
+import { isSecretVariable } from '../core/base/secretNames.js';
 import { largestForeignFile, readTextFileSync } from '../core/base/textFile.js';
-import {
-  checkHead,
-  entryLine,
-  headLine,
-  parseCassette,
-  type Message,
-  type Side,
-  Player,
-} from '../core/cassette/cassette.js';
+import { entryLines, headLine, parseCassette, type Message, type Side, Player } from '../core/cassette/cassette.js';
 import { LineSplitter } from '../core/connections/stdio/lineSplitter.js';
 import { Guardian } from '../core/processes/guardian.js';
 import { Jobs } from '../core/processes/jobs.js';
@@ -36,7 +29,9 @@ export async function record(run: Run, file: string | undefined, words: readonly
   }
   const { env, execPath, platform } = process;
   const redactor = new Redactor();
-  redactor.register(Object.entries(env).flatMap(([name, value]) => (value && isSecretName(name) ? [value] : [])));
+  redactor.register(
+    Object.entries(env).flatMap(([name, value]) => (value && isSecretVariable(name, value) ? [value] : [])),
+  );
   let cassette: WriteStream;
   try {
     cassette = await openCassette(path.resolve(file), headLine(words, redactor));
@@ -53,8 +48,7 @@ export async function record(run: Run, file: string | undefined, words: readonly
       return complain(`"${command}" could not be started: ${reasonOf(started.error)}.`);
     const { tree } = started;
     const keep = (from: Side, text: string): void => {
-      const entry = entryLine(session, from, text, redactor);
-      if (entry !== undefined) cassette.write(`${entry}\n`);
+      for (const entry of entryLines(session, from, text, redactor)) cassette.write(`${entry}\n`);
     };
     passOn(process.stdin, (text) => {
       keep('client', text);
@@ -69,22 +63,31 @@ export async function record(run: Run, file: string | undefined, words: readonly
     const exited = tree.exited.then(({ code }) => code ?? 1);
     const code = await Promise.race([left, exited]);
     await tree.stop();
-    return code;
+    cassette.end();
+    const kept = await finished(cassette).then(
+      () => true,
+      (error: unknown) =>
+        complain(`${file} cannot be written, so the cassette is not whole: ${reasonOf(error)}.`) && false,
+    );
+    return kept ? code : code || 1;
   } finally {
     process.stdin.destroy();
     await keeper.dispose();
     interruption.dispose();
-    cassette.end();
-    await once(cassette, 'close');
+    cassette.destroy();
   }
 }
 
 /** Rejects if the file is anything but a cassette. */
 async function openCassette(file: string, head: string): Promise<WriteStream> {
-  if (existsSync(file)) checkHead(readTextFileSync(file, largestForeignFile).split('\n', 1)[0] ?? '');
-  else await makePrivateFile(file, `${head}\n`);
+  const before = existsSync(file) ? readTextFileSync(file, largestForeignFile) : undefined;
+  if (before === undefined) await makePrivateFile(file, `${head}\n`);
+  else parseCassette(before);
   const cassette = createWriteStream(file, { flags: 'a' });
   await once(cassette, 'open');
+  // The error is told at the end.
+  cassette.on('error', () => {});
+  if (before?.endsWith('\n') === false) cassette.write('\n');
   return cassette;
 }
 

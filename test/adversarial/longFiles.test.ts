@@ -18,7 +18,7 @@ import { renamedServer } from '../../src/core/authoring/renaming.js';
 import { tickTools } from '../../src/core/authoring/toolLists.js';
 import { noMarkdown } from '../../src/core/base/inert.js';
 import { Redactor } from '../../src/core/base/log.js';
-import { entryLine, headLine, parseCassette } from '../../src/core/cassette/cassette.js';
+import { entryLines, headLine, parseCassette } from '../../src/core/cassette/cassette.js';
 import { addServers } from '../../src/core/config/edit/addServers.js';
 import { parseMcprc } from '../../src/core/config/read/mcprc.js';
 import { mergeSources } from '../../src/core/config/read/merge.js';
@@ -219,8 +219,8 @@ const readers: Readonly<Record<string, Reader>> = {
   'a cassette, and a message for one': (text) => {
     const redactor = new Redactor();
     const head = headLine([text], redactor);
-    const entry = entryLine('s', 'client', JSON.stringify({ id: 1, method: text, params: { text } }), redactor);
-    return [entryLine('s', 'server', text, redactor), parseCassette(`${head}\n${entry}`)];
+    const entry = entryLines('s', 'client', JSON.stringify({ id: 1, method: text, params: { text } }), redactor);
+    return [entryLines('s', 'server', text, redactor), parseCassette(`${head}\n${entry}`)];
   },
   'a config file with a ticked tool': (text) => [
     tickTools(text, 'a', ['x'], new Map([['x', false]])),

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { Redactor } from '../../src/core/base/log.js';
 import {
-  entryLine,
+  entryLines,
   headLine,
   parseCassette,
   type CassetteEntry,
@@ -50,15 +50,15 @@ describe('the file of a cassette', () => {
   it('a cassette is read as it was written, without secrets and stray lines', () => {
     const lines = [
       headLine(['node', 'server', '--token=hunter2hunter2'], redactor),
-      entryLine(
+      ...entryLines(
         's',
         'client',
         '{"id":1,"method":"a","params":{"api_key":"correct-horse-battery","x":"hunter2hunter2"}}',
         redactor,
       ),
-      entryLine('s', 'server', 'Listening on stdio', redactor),
-      entryLine('s', 'server', '{"id":1,"result":{"text":"ghp_0123456789abcdefghijklmnopqrstuvwxyz"}}', redactor),
-    ].filter((line) => line !== undefined);
+      ...entryLines('s', 'server', 'Listening on stdio', redactor),
+      ...entryLines('s', 'server', '{"id":1,"result":{"text":"ghp_0123456789abcdefghijklmnopqrstuvwxyz"}}', redactor),
+    ];
     const text = lines.join('\n');
     assert.doesNotMatch(text, /hunter2|correct-horse|ghp_0123/);
     assert.deepEqual(
@@ -68,6 +68,19 @@ describe('the file of a cassette', () => {
         ['server', 1],
       ],
     );
+  });
+
+  it('a batch is a line for each message, and what only looks like a secret is kept', () => {
+    const progress = {
+      method: 'notifications/progress',
+      params: { progressToken: 'b5f6f1a0-8a43-4d2e-9c7b', progress: 1 },
+    };
+    const lines = entryLines('0123456789ab', 'server', JSON.stringify([progress, { id: 1, result: {} }, 5]), redactor);
+    const read = parseCassette(`${headLine([], redactor)}\n${lines.join('\n')}`);
+    assert.deepEqual(read, [
+      { session: '0123456789ab', from: 'server', message: progress },
+      { session: '0123456789ab', from: 'server', message: { id: 1, result: {} } },
+    ]);
   });
 
   for (const [what, text, said] of [
@@ -120,6 +133,52 @@ describe('a server that answers from a cassette', () => {
     const { ask } = playing(client(call(1, {}, { progressToken: 5 })), server(progress), server(result(1, 'done')));
     assert.match(await ask(call(1, {}, { progressToken: 'mine' })), /progress.*"progressToken":"mine".*done/);
     assert.doesNotMatch(await ask(call(2, {})), /progress/);
+  });
+
+  it('a recorded request with masked secrets is equal to the one with the secrets', async () => {
+    const { ask } = playing(
+      client(call(1, { password: '•••', text: 'a ••• b ••• c', list: [1, '•••'] })),
+      server(result(1, 'in')),
+    );
+    const given = { password: 'x', text: 'a secret b other c', list: [1, 2] };
+    assert.match(await ask(call(7, given)), /"in"/);
+    for (const other of [
+      { ...given, password: undefined },
+      { ...given, text: 'a secret b' },
+      { ...given, text: 'a b c' },
+      { ...given, list: [1] },
+      { ...given, more: 1 },
+    ])
+      assert.match(await ask(call(8, JSON.parse(JSON.stringify(other)) as object)), /no answer/, JSON.stringify(other));
+  });
+
+  it('a request that got no answer gets that of an equal one, or an error', async () => {
+    const { ask } = playing(
+      client(call(1, {})),
+      server(result(1, 'one')),
+      client(call(2, {})),
+      client(call(3, { a: 1 })),
+    );
+    assert.match(await ask(call(7, {})), /one/);
+    assert.match(await ask(call(8, {})), /one/);
+    assert.match(await ask(call(9, { a: 1 })), /"id":9,"error".*got no answer: it was cancelled, or the server ended/);
+  });
+
+  it('what belongs to a subscription comes after the same request, with the id of the client', async () => {
+    const listen = (id: unknown): Message => ({ jsonrpc: '2.0', id, method: 'subscriptions/listen', params: {} });
+    const changed = (method: string): object => ({
+      method,
+      params: { _meta: { 'io.modelcontextprotocol/subscriptionId': 2 } },
+    });
+    const { ask } = playing(
+      client(listen(2)),
+      server(changed('notifications/subscriptions/acknowledged')),
+      client(call(3, {})),
+      server(result(3, 'one')),
+      server(changed('notifications/tools/list_changed')),
+    );
+    assert.match(await ask(listen(77)), /^\[.*acknowledged.*subscriptionId":77[^,]*\]$/);
+    assert.match(await ask(call(9, {})), /one.*list_changed.*subscriptionId":77/);
   });
 
   it('a question of the server waits for the answer of the client', async () => {

@@ -21,6 +21,9 @@ const harmlessWords = new Set(
   ),
 );
 
+/** MCP has progress tokens. They say only which call progress belongs to. */
+const harmlessPairs = new Set(['PUBLIC KEY', 'PROGRESS TOKEN']);
+
 /**
  * Names with such an end belong to a secret but are harmless (`TOKEN_FILE`, `KEY_ID`), or name a source of one, like
  * `PASSWORD_COMMAND` and `credential.helper`. A person has to see the source, because it decides the running program
@@ -68,12 +71,17 @@ export function nameStrength(name: string, parameter = false): NameStrength {
   const last = words.at(-1) ?? '';
   const at = words.findIndex(isSecretWord);
   if (at < 0) return 'none';
-  if (words[at - 1] === 'PUBLIC' && words[at] === 'KEY') return 'none';
+  if (harmlessPairs.has(`${words[at - 1]} ${words[at]}`)) return 'none';
   const belongs = last === 'ID' && words.at(-2) === 'SESSION';
   if (harmlessEnds.has(last) && !belongs && !words.includes('WEBHOOK')) return 'none';
   if (certainNames.test(text)) return 'certain';
   if (words.length > 1 || !secretWords.has(singular(last))) return 'strong';
   return weakWords.has(singular(last)) ? 'weak' : 'word';
+}
+
+/** True for a secret in the environment. Systems name folders and sessions of the desktop like one: `PWD`, `DESKTOP_SESSION`. */
+export function isSecretVariable(name: string, value: string): boolean {
+  return nameStrength(name.replace(/SESSION/i, '')) !== 'none' && !/^([/\\]|[a-z]:)/i.test(value);
 }
 
 function isSecretWord(word: string): boolean {

@@ -26,7 +26,7 @@ interface RecorderDeps {
 const ownSize = 500;
 
 const mostNames = 1_000;
-/** A longer text is hardly a name; a program or a server could fill the memory with such texts. */
+/** A longer text is hardly a name, and is cut; a program or a server could fill memory and file with such texts. */
 const longestName = 1_000;
 
 export class Recorder {
@@ -140,7 +140,7 @@ export class Recorder {
   /** Names come again and again. */
   private redacted(text: string): string {
     const { redactor } = this.deps;
-    if (text.length > longestName) return redactor.redact(text);
+    if (text.length > longestName) return redactor.redact(text, longestName);
     if (this.names.size >= mostNames || this.changes !== redactor.changes) {
       this.names.clear();
       this.changes = redactor.changes;

@@ -5,6 +5,7 @@
 import { isObject } from '../base/isObject.js';
 import type { Redactor } from '../base/log.js';
 import { canonicalJson } from '../base/canonicalJson.js';
+import { mask } from '../base/secrets.js';
 import { errorCodes } from '../protocol/errors.js';
 
 export type Side = 'client' | 'server';
@@ -20,22 +21,22 @@ export type Message = Readonly<Record<string, unknown>>;
 const format = { cassette: 'mcp-toolsets', version: 1 } as const;
 
 export function headLine(command: readonly string[], redactor: Redactor): string {
-  return line({ ...format, command }, redactor);
+  return JSON.stringify({ ...format, command: redacted(command, redactor) });
 }
 
-/** Returns undefined for a line that is no JSON object, such as a stray print of the server. */
-export function entryLine(session: string, from: Side, text: string, redactor: Redactor): string | undefined {
-  const message = parsed(text);
-  return isObject(message) ? line({ session, from, message }, redactor) : undefined;
+/** Returns a line for each message of a text. A stray print of the server has none, and a batch of 2025-03-26 several. */
+export function entryLines(session: string, from: Side, text: string, redactor: Redactor): string[] {
+  const value = parsed(text);
+  const messages = (Array.isArray(value) ? (value as unknown[]) : [value]).filter(isObject);
+  return messages.map((message) => JSON.stringify({ session, from, message: redacted(message, redactor) }));
 }
 
 /** Redacts each text, and then the whole, because names of keys show secrets too. */
-function line(value: object, redactor: Redactor): string {
+function redacted(value: object, redactor: Redactor): unknown {
   const clean = JSON.stringify(value, (_, inner: unknown) =>
     typeof inner === 'string' ? redactor.redact(inner, inner.length) : inner,
   );
-  const whole = redactor.redact(clean, clean.length);
-  return isObject(parsed(whole)) ? whole : clean;
+  return parsed(redactor.redact(clean, clean.length)) ?? JSON.parse(clean);
 }
 
 /** Throws with a phrase about the line that is no cassette. */
@@ -53,7 +54,7 @@ export function parseCassette(text: string): CassetteEntry[] {
   });
 }
 
-export function checkHead(head: string): void {
+function checkHead(head: string): void {
   const first = parsed(head);
   if (!isObject(first) || first['cassette'] !== format.cassette) throw new Error('line 1 does not name a cassette');
   if (first['version'] !== format.version) throw new Error('its version is not known here');
@@ -70,19 +71,30 @@ function parsed(text: string): unknown {
 interface Recorded {
   readonly method: string;
   readonly params: Message;
-  readonly key: string;
   /** The messages of the server until the answer, and after it until the next request. */
-  readonly before: Message[];
-  readonly after: Message[];
-  /** Absent if the client left first, as with a subscription. */
+  readonly before: Sent[];
+  readonly after: Sent[];
+  /** Absent if the client or the server left first, as with a subscription. */
   answer: Message | undefined;
   isUsed: boolean;
+  /** The id that a client gives it now. */
+  id: unknown;
+}
+
+/** A message of the server, and the subscription that it belongs to. */
+interface Sent {
+  readonly message: Message;
+  readonly subscription: Recorded | undefined;
 }
 
 interface Session {
   readonly open: Map<unknown, Recorded>;
+  readonly subscriptions: Map<unknown, Recorded>;
   last: Recorded | undefined;
 }
+
+const subscribing = 'subscriptions/listen';
+const subscriptionKey = 'io.modelcontextprotocol/subscriptionId';
 
 /** These differ from client to client, and a server answers them in one way. */
 const ofAnyParams: readonly unknown[] = ['initialize', 'server/discover'];
@@ -104,29 +116,23 @@ export class Player {
   ) {
     const sessions = new Map<string, Session>();
     for (const { session: name, from, message } of entries) {
-      const { id, method } = message;
-      const session: Session = sessions.get(name) ?? { open: new Map(), last: undefined };
+      const session: Session = sessions.get(name) ?? { open: new Map(), subscriptions: new Map(), last: undefined };
       sessions.set(name, session);
-      if (from === 'client') {
-        if (typeof method !== 'string' || id === undefined) continue;
-        const params = paramsOf(message);
-        const key = keyOf(method, params);
-        const asked: Recorded = { method, params, key, before: [], after: [], answer: undefined, isUsed: false };
-        session.last = asked;
-        session.open.set(id, asked);
-        this.requests.push(asked);
-      } else if (method === undefined) {
-        const request = session.open.get(id);
-        if (request) request.answer ??= message;
-        session.open.delete(id);
-      } else {
-        const named = paramsOf(message)['progressToken'];
-        const open = [...session.open.values()];
-        const owner = open.find(({ params }) => named !== undefined && tokenOf(params) === named) ?? open.at(-1);
-        if (owner) owner.before.push(message);
-        else session.last?.after.push(message);
-      }
+      if (from === 'client') this.addRequest(session, message);
+      else addAnswer(session, message);
     }
+  }
+
+  private addRequest(session: Session, message: Message): void {
+    const { id, method } = message;
+    if (typeof method !== 'string' || id === undefined) return;
+    const params = paramsOf(message);
+    const asked: Recorded = { method, params, before: [], after: [], answer: undefined, isUsed: false, id: undefined };
+    // A subscription stays open while others are answered.
+    if (method === subscribing) session.subscriptions.set(id, asked);
+    session.last = method === subscribing ? undefined : asked;
+    session.open.set(id, asked);
+    this.requests.push(asked);
   }
 
   async take(message: Message): Promise<void> {
@@ -138,25 +144,32 @@ export class Player {
   }
 
   private async answer(id: unknown, method: string, params: Message): Promise<void> {
-    const key = keyOf(method, params);
-    const equal = this.requests.filter((one) => one.key === key);
-    const found = equal.find(({ isUsed }) => !isUsed) ?? equal.at(-1);
+    const equal = this.requests.filter((one) => isSameRequest(one, method, params));
+    const answered = method === subscribing ? equal : equal.filter(({ answer }) => answer !== undefined);
+    const found = answered.find(({ isUsed }) => !isUsed) ?? answered.at(-1);
     if (!found) {
       if (method === 'ping') return this.send({ jsonrpc: '2.0', id, result: {} });
       // A client of both eras tries the other one then.
       const isKnown = this.requests.some((one) => one.method === method);
       const code = isKnown ? errorCodes.invalidParams : errorCodes.methodNotFound;
-      const error = { code, message: this.missing(method, params) };
+      const unanswered = `The recorded ${shown(method, params)} got no answer: it was cancelled, or the server ended.`;
+      const error = { code, message: equal.length > 0 ? unanswered : this.missing(method, params) };
       return this.send({ jsonrpc: '2.0', id, error });
     }
     found.isUsed = true;
+    found.id = id;
     for (const each of found.before) await this.repeat(each, tokenOf(params));
     if (found.answer) this.send({ ...found.answer, id });
     for (const each of found.after) await this.repeat(each, tokenOf(params));
   }
 
-  private async repeat(message: Message, token: unknown): Promise<void> {
+  private async repeat({ message, subscription }: Sent, token: unknown): Promise<void> {
     const params = paramsOf(message);
+    if (subscription) {
+      const _meta = { ...(params['_meta'] as Message), [subscriptionKey]: subscription.id };
+      // Nobody listens now without an id.
+      return subscription.id === undefined ? undefined : this.send({ ...message, params: { ...params, _meta } });
+    }
     const isProgress = params['progressToken'] !== undefined;
     // Nobody waits for this progress now.
     if (isProgress && token === undefined) return;
@@ -179,12 +192,70 @@ export class Player {
   }
 }
 
+function addAnswer(session: Session, message: Message): void {
+  const { id, method } = message;
+  if (method === undefined) {
+    const request = session.open.get(id);
+    if (request) request.answer ??= message;
+    session.open.delete(id);
+    return;
+  }
+  const params = paramsOf(message);
+  const subscription = isObject(params['_meta']) && session.subscriptions.get(params['_meta'][subscriptionKey]);
+  const named = params['progressToken'];
+  const open = [...session.open.values()].filter((one) => one.method !== subscribing);
+  const owner = open.find((one) => named !== undefined && tokenOf(one.params) === named) ?? open.at(-1);
+  const sent = { message, subscription: subscription || undefined };
+  if (owner) owner.before.push(sent);
+  else (session.last ?? sent.subscription)?.after.push(sent);
+}
+
 function paramsOf({ params }: Message): Message {
   return isObject(params) ? params : {};
 }
 
-function keyOf(method: string, { _meta, ...params }: Message): string {
-  return canonicalJson([method, ofAnyParams.includes(method) ? {} : params]);
+function isSameRequest(one: Recorded, method: string, params: Message): boolean {
+  return (
+    one.method === method && (ofAnyParams.includes(method) || isRecorded(withoutMeta(one.params), withoutMeta(params)))
+  );
+}
+
+function withoutMeta({ _meta, ...params }: Message): Message {
+  return params;
+}
+
+/** True if a value is the recorded one, whose secrets are masked. */
+function isRecorded(recorded: unknown, given: unknown): boolean {
+  if (recorded === mask) return given !== undefined;
+  if (typeof recorded === 'string') return typeof given === 'string' && isMasked(recorded.split(mask), given);
+  if (Array.isArray(recorded))
+    return (
+      Array.isArray(given) &&
+      given.length === recorded.length &&
+      recorded.every((one, index) => isRecorded(one, given[index]))
+    );
+  if (!isObject(recorded)) return recorded === given;
+  const keys = Object.keys(recorded);
+  return (
+    isObject(given) &&
+    keys.length === Object.keys(given).length &&
+    keys.every((key) => Object.hasOwn(given, key) && isRecorded(recorded[key], given[key]))
+  );
+}
+
+/** True if a text has these parts in this order, with anything between them. */
+function isMasked(parts: readonly string[], text: string): boolean {
+  const [first = '', ...rest] = parts;
+  const last = rest.pop();
+  if (last === undefined) return text === first;
+  if (!text.startsWith(first) || !text.endsWith(last)) return false;
+  let at = first.length;
+  for (const part of rest) {
+    const found = text.indexOf(part, at);
+    if (found < 0) return false;
+    at = found + part.length;
+  }
+  return at <= text.length - last.length;
 }
 
 function tokenOf({ _meta }: Message): unknown {

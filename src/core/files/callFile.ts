@@ -137,7 +137,9 @@ export class CallFile implements Disposable {
     return underLock(this.file, this.clock, async () => {
       this.lines ??= (await allLines(this.file).catch(() => [])).length;
       if (this.lines === 0 || this.lines + lines > 2 * mostFacts) {
-        const kept = [...(await callLines(this.file)), ...linesOf(text)].slice(-mostFacts);
+        // A file that cannot be read again would keep all later facts out.
+        const before = await callLines(this.file).catch(() => []);
+        const kept = [...before, ...linesOf(text)].slice(-mostFacts);
         await makePrivateFile(this.file, `${kept.join('\n')}\n`);
         this.lines = kept.length;
       } else {

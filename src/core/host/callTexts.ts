@@ -5,6 +5,7 @@ import { errorCodes } from '../protocol/errors.js';
 import { serves } from '../reconcile/shortfall.js';
 import type { StatusSnapshot } from '../reconcile/status.js';
 import type { Destination, OtherRequest, ToolOutcome, ToolsetCall, Unanswered } from '../protocol/request.js';
+import { everyToolset } from '../gateway/routes.js';
 import { whyNothing } from './admin.js';
 
 /** The failure if no definition serves. */
@@ -21,7 +22,9 @@ export function unknownTool({ toolset, tool }: ToolsetCall, { servers }: StatusS
   const server = servers.find(({ id }) => id === toolset);
   if (server && !serves(server))
     return errorResult(`Error: "${tool}" was not called. ${whyNothing(server)}`, 'not sent', whyNothing(server));
-  return { kind: 'error', code: errorCodes.invalidParams, message: `The toolset "${toolset}" has no tool "${tool}".` };
+  const message =
+    toolset === everyToolset ? `No toolset has a tool "${tool}".` : `The toolset "${toolset}" has no tool "${tool}".`;
+  return { kind: 'error', code: errorCodes.invalidParams, message };
 }
 
 /** The outcomes of calls that were not made. Each takes the published name of the tool. */

@@ -74,12 +74,10 @@ export class CatalogueBackend implements GatewayBackend, Disposable {
 
   async callTool(call: ToolsetCall): Promise<ToolOutcome> {
     const isToAll = call.toolset === everyToolset;
+    // Without a holder, the host says so, and records it.
     const toolset = isToAll
-      ? holderOfTool(this.host.catalogueFor(call.client?.listedFor).toolsets, call.tool)?.id
+      ? (holderOfTool(this.host.catalogueFor(call.client?.listedFor).toolsets, call.tool)?.id ?? everyToolset)
       : call.toolset;
-    if (toolset === undefined) {
-      return { kind: 'error', code: errorCodes.invalidParams, message: `No toolset has a tool "${call.tool}".` };
-    }
     const outcome = await this.host.call(isToAll ? { ...call, toolset } : call);
     if (outcome.kind !== 'result') return outcome;
     const { news, result } = outcome;

@@ -21,7 +21,7 @@ export function exclusionPhrase(reason: ExclusionReason): string {
     case 'nameReserved':
       return `“${reason.published}” belongs to a built-in tool`;
     case 'denied':
-      return `denied by the setting toolPermissions: ${reason.pattern}`;
+      return `denied by your permissions: ${reason.pattern}`;
     case 'changed':
       return `held back: ${reason.parts.includes('new') ? 'new since approval' : `its ${reason.parts.join(' and ')} changed`}`;
     case 'listedTwice':
@@ -39,7 +39,8 @@ const remedies: Readonly<Record<Exclude<ExclusionReason['kind'], 'nameTaken'>, s
   schema: 'Ask the author of the server to correct the schema.',
   override: 'Remove the override of this argument, or keep the tool out.',
   nameReserved: 'Give this server a prefix.',
-  denied: 'To publish it, change the setting mcpToolsets.toolPermissions.',
+  denied:
+    'To publish it, change the setting mcpToolsets.toolPermissions, or ~/.minds/permissions.json for the command line.',
   changed: 'To publish it, accept it as it is now.',
   listedTwice: 'Ask the author of the server to give each tool a different name.',
 };

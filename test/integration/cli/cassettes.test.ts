@@ -51,6 +51,33 @@ describe('cassettes', () => {
   const file = (): string => path.join(cli.folder, 'calls.jsonl');
   const tools = '--tools';
 
+  it('A cassette without a last line break is continued, and a broken one stays as it is', async () => {
+    const server = ['--', process.execPath, fixturePath('raw'), tools, 'echo'];
+    const session = (client: Client): Promise<unknown> => client.callTool({ name: 'echo', arguments: { text: 'x' } });
+    await legacy(['record', file(), ...server], session);
+    writeFileSync(file(), readFileSync(file(), 'utf8').trimEnd());
+    await legacy(['record', file(), ...server], session);
+    assert.deepEqual(await legacy(['replay', file()], session), await legacy(['replay', file()], session));
+    const broken = `${readFileSync(file(), 'utf8')}{"session":`;
+    writeFileSync(file(), broken);
+    const { code, stderr } = await cli.run('record', file(), ...server);
+    assert.equal(code, 1);
+    assert.match(stderr, /line \d+ is no message of a cassette\. The file stays as it is\./);
+    assert.equal(readFileSync(file(), 'utf8'), broken);
+  });
+
+  it('The folder is no secret of a cassette, and a secret of the environment is found again', async () => {
+    cli.env['PWD'] = cli.folder;
+    cli.env['GIVEN_TOKEN'] = 'canary-recorded-5ca1ab1e';
+    const server = ['--', process.execPath, fixturePath('raw'), tools, 'echo'];
+    const session = (client: Client): Promise<unknown> =>
+      client.callTool({ name: 'echo', arguments: { text: `${cli.folder}/a canary-recorded-5ca1ab1e` } });
+    await legacy(['record', file(), ...server], session);
+    const text = readFileSync(file(), 'utf8');
+    assert.ok(text.includes(`${cli.folder}/a`) && !text.includes('canary'), text);
+    assert.match(JSON.stringify(await legacy(['replay', file()], session)), /\/a /);
+  });
+
   it('A recorded session of a legacy client is answered again without the server, and a secret is in no line', async () => {
     cli.env['GIVEN_TOKEN'] = 'canary-recorded-5ca1ab1e';
     const server = ['--', process.execPath, fixturePath('raw'), tools, 'echo,count,env'];

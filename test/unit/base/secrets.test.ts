@@ -5,10 +5,24 @@ import path from 'node:path';
 import ts from 'typescript-ast';
 import { Redactor } from '../../../src/core/base/log.js';
 import { isSecret, withoutArgumentSecrets, withoutSecrets } from '../../../src/core/base/secrets.js';
+import { isSecretVariable } from '../../../src/core/base/secretNames.js';
 import { shortened } from '../../../src/core/protocol/inBrief.js';
 import { Random } from '../stress/random.js';
 
 const canary = 'k4n4ry5ca1ab1e';
+
+describe('variables of the environment', () => {
+  for (const [name, value, isIt] of [
+    ['GITHUB_TOKEN', 'ghp_1234', true],
+    ['AWS_SESSION_TOKEN', 'abc', true],
+    ['DB_PASS', 'hunter2', true],
+    ['PWD', '/home/me/project', false],
+    ['OLDPWD', 'C:\\Users\\me', false],
+    ['SSH_AUTH_SOCK', '/tmp/agent.1', false],
+    ['DESKTOP_SESSION', 'ubuntu', false],
+  ] as const)
+    it(`${name}=${value} is ${isIt ? 'a' : 'no'} secret`, () => assert.equal(isSecretVariable(name, value), isIt));
+});
 
 describe('secrets', () => {
   const texts: Record<string, string> = {

@@ -52,6 +52,15 @@ describe('the record of calls', () => {
     assert.ok(size < 12 * mostFacts, String(size));
   });
 
+  it('a record that is too large to be read begins again', async () => {
+    mkdirSync(path.dirname(file), { recursive: true });
+    writeFileSync(file, 'x'.repeat(33 << 20));
+    const record = open();
+    record.note({ id: 1 });
+    await record.flush();
+    assert.deepEqual(await callLines(file), ['{"id":1}']);
+  });
+
   it('a record that cannot be written is said once, and no call fails', async () => {
     writeFileSync(path.join(home, '.minds'), 'no folder');
     const said: unknown[] = [];
