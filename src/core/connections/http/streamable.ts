@@ -17,7 +17,6 @@ import {
 import { broken, discard, inShort, isForNow, shown, type HttpReply } from './exchange.js';
 import { readInitializeAnswer, versionHeader } from '../handshake.js';
 import { largestUnasked } from '../../protocol/jsonRpc.js';
-import { errorCodes } from '../../protocol/errors.js';
 import { isLarge, jsonInSlices } from '../../protocol/json.js';
 import { messageOf } from '../../base/text.js';
 import { inNextTurn, inTurns } from '../../base/turns.js';
@@ -148,30 +147,58 @@ export class StreamableChannel implements HttpChannel {
   }
 }
 
-/** Many servers say in words, with any status, that they no longer know the session. */
-const sessionUnknown = /session|not initiali[sz]ed/i;
-const saysUnknown =
-  /no valid|invalid|unknown|not found|expired|missing|does not exist|required|terminated|closed|no longer|not initiali[sz]ed/i;
-/** An answer to the request itself is about the session only with these codes, and with few words. */
-const sessionCodes: readonly number[] = [errorCodes.server, -32001, errorCodes.invalidRequest];
-const mostWords = 100;
+/** JSON-RPC keeps these codes for itself; an error with another code is one of the tool. */
+const isReserved = (code: number): boolean => code >= -32768 && code <= -32000;
+/** This much of a refusal may be about the session; what is longer is about something else. */
+const mostWords = 200;
+const beginnings =
+  /^\W*(?:(?:http|\d{3}|bad request|unauthorized|forbidden|not found|gone|invalid request|(?:mcp |internal |server )*error)\b[\s:.,—-]*)*/i;
+const uninitialized = /^(?:the |this )?(?:mcp )?(?:server )?(?:is |was |has )?not (?:been |yet )*initiali[sz]ed/i;
+const theSession = /^(.*?)(?<![a-z])(?:mcp[- ])?session(?![a-z])([- ]?(?:ids?|identifier)(?![a-z]))?(.*)$/is;
+/** Before “session”, any other word means the session of something else: a browser, a login. */
+const neutral =
+  /^(?:\W*(?:there|the|an?|this|that|your|any|for|with|to|in|by|or|and|is|was|has|have|had|does|did|could|can|cannot|can't|couldn't|request|client|server|mcp|http|transport|connection|header|find|found|locate|valid|active|existing|matching|given|provided|requested|specified|previous|current|must|include|requires?|no|not|such|unable|failed|without|invalid|unknown|bad|stale|missing|lost|expired|terminated|closed|inactive|dead|unrecogni[sz]ed)(?![a-z]))*\W*$/i;
+const deniedBefore =
+  /\b(?:no|not|unable|failed|without|cannot|can't|couldn't|requires?|must|invalid|unknown|bad|stale|missing|lost|expired|terminated|closed|inactive|dead|unrecogni[sz]ed)\b/i;
+const fillers = /^(?:with|ids?|header|value|has|have|is|was|does|been|be|could|can|already|or|and)$/i;
+const deniedBehind =
+  /^(?:(?:not|cannot|doesn't|isn't|wasn't) (?:found|valid|active|recogni[sz]ed|known|exist|initiali[sz]ed|available|alive|open|provided|present|found)\b|(?:un(?:known|recogni[sz]ed)|invalid|expired|missing|required|terminated|closed|no longer|gone|timed out|timeout|lost|ended|stale|inactive|removed|deleted|dead)\b)/i;
 
-/** A session that is lost within this time and after so few requests was refused right after it began. */
-const earlyMs = 10_000;
-const fewRequests = 3;
-const mostEarlyLosses = 2;
-
+/** True if the words deny the session of the connection, and not one that a tool has. */
 function saysSessionUnknown(text: string): boolean {
-  return sessionUnknown.test(text) && saysUnknown.test(text);
+  // A body of JSON says it in one of its texts.
+  const said = /^\s*[[{]/.test(text) ? [...text.matchAll(/"((?:[^"\\]|\\.)*)/g)].map(([, each = '']) => each) : [text];
+  return said.some((each) => deniesInWords(each));
+}
+
+function deniesInWords(text: string): boolean {
+  const words = text
+    .replace(/(?<=[a-z])(?=[A-Z])|_/g, ' ')
+    .replaceAll('’', "'")
+    .replace(beginnings, '');
+  if (uninitialized.test(words)) return true;
+  const [, before = '', id = '', behind = ''] = theSession.exec(words) ?? [undefined, 'none'];
+  if (!neutral.test(before)) return false;
+  const said = behind.replace(/(["'`])[^"'`]*\1/g, ' ').split(/[^\p{L}\p{N}'-]+/u);
+  const all = said.filter((word) => word !== '' && !fillers.test(word) && !/\d/.test(word));
+  const isDenied = (rest: readonly string[]): boolean =>
+    deniedBehind.test(rest.join(' ')) ||
+    (deniedBefore.test(before) && /^(?:provided|given|exists?|found|)$/i.test(rest.join(' ')));
+  // An id may be a word too.
+  return isDenied(all) || (/\bids?\b|identifier/i.test(`${id}${behind}`) && isDenied(all.slice(1)));
 }
 
 /** True if the answer denies the session, so the server has not acted on the request. */
 function deniesSession(message: JSONRPCMessage): boolean {
   if (!('error' in message)) return false;
-  const { code, message: text, data } = message.error;
-  const isShort = text.length <= mostWords && (data ?? undefined) === undefined;
-  return isShort && sessionCodes.includes(code) && saysSessionUnknown(text);
+  const { code, message: text } = message.error;
+  return isReserved(code) && text.length <= mostWords && deniesInWords(text);
 }
+
+/** A session that is lost within this time and after so few requests was refused right after it began. */
+const earlyMs = 10_000;
+const fewRequests = 3;
+const mostEarlyLosses = 2;
 
 /**
  * Posts messages within the session (X2): takes it from the answer to initialize, notices when the server has forgotten
