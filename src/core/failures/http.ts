@@ -64,7 +64,7 @@ function explained(launch: HttpLaunch, reason: Exclude<TransportFailureReason, {
     case 'notMcp':
       return notMcp(reason.contentType, reason.body);
     case 'redirect':
-      return redirected(reason.remedy);
+      return redirected(reason.url, reason.remedy);
     case 'tooLarge':
       return {
         code: 'http-not-mcp',
@@ -120,15 +120,17 @@ function wrapping(contentType: string, body: string): string | undefined {
   return undefined;
 }
 
-function redirected(remedy: RedirectRemedy | undefined): Explanation {
+function redirected(url: string, remedy: RedirectRemedy | undefined): Explanation {
   const path = ['url'];
   if (remedy?.kind !== 'write') return { path, ...redirects[remedy?.kind ?? 'moved'] };
-  const cause =
-    'The address differs by a slash at the end, and the server redirects to a place that is not used for safety.';
+  const isEncrypted = url.startsWith('http:') && remedy.url.startsWith('https:');
+  const cause = isEncrypted
+    ? 'The server wants an encrypted connection.'
+    : 'The address differs by a slash at the end from the one of the server.';
   return { path, cause, fix: `Write ${remedy.url} as url.`, instead: remedy.url };
 }
 
-const redirects: Readonly<Record<'signInPage' | 'unsafe' | 'moved', Explanation>> = {
+const redirects: Readonly<Record<'signInPage' | 'unsafe' | 'moved' | 'circle', Explanation>> = {
   signInPage: {
     cause: 'The server wants a person to sign in on a web page, which a program cannot do.',
     fix: 'Look in the server’s documentation for an address or a token for programs.',
@@ -136,6 +138,10 @@ const redirects: Readonly<Record<'signInPage' | 'unsafe' | 'moved', Explanation>
   unsafe: {
     cause: 'The server redirects to an address that is not safe to use from here.',
     fix: 'Ask who runs the server for its encrypted public address, and write that as url.',
+  },
+  circle: {
+    cause: 'The redirects lead to no address that answers.',
+    fix: 'Ask who runs the server, or look at its own log: it, or a proxy in front of it, redirects in a circle.',
   },
   moved: {
     cause: 'The server has moved.',

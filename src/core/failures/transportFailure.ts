@@ -35,6 +35,7 @@ export type ProxyOnTheWay =
 export type RedirectRemedy =
   | { readonly kind: 'write'; readonly url: string }
   | { readonly kind: 'signInPage' }
+  | { readonly kind: 'circle' }
   /** The target must not be written either. */
   | { readonly kind: 'unsafe' };
 

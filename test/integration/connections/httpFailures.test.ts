@@ -77,7 +77,7 @@ describe('start failures of HTTP servers (X3)', function () {
       'redirects without end',
       ['--redirect', 'loop'],
       'http-status',
-      'did not connect: the server has moved.\nURL: it redirects more than 5 times.',
+      'did not connect: the redirects lead to no address that answers.\nURL: it redirects more than 5 times.',
       ['url'],
     ],
     [

@@ -83,7 +83,9 @@ describe('advice about failures over HTTP (X3a)', () => {
     const redirect = { kind: 'redirect', detail: 'it redirects', url } as const;
     const slash = httpFailure(http, { ...redirect, remedy: { kind: 'write', url: 'https://a/mcp/' } });
     assert.deepEqual([slash.fix, slash.instead], ['Write https://a/mcp/ as url.', 'https://a/mcp/']);
-    for (const kind of ['signInPage', 'unsafe'] as const) {
+    const encrypted = httpFailure(http, { ...redirect, url: 'http://a/mcp', remedy: { kind: 'write', url } });
+    assert.match(encrypted.message, /wants an encrypted connection/);
+    for (const kind of ['signInPage', 'unsafe', 'circle'] as const) {
       assert.doesNotMatch(httpFailure(http, { ...redirect, remedy: { kind } }).fix, /redirects to as url/);
     }
     assert.match(httpFailure(http, redirect).fix, /redirects to as url/);
