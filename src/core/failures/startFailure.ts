@@ -1,6 +1,6 @@
 /** A start failure, and the failures common to both transports (X3). Everything here is pure. */
 import type { ProblemCode } from '../base/problem.js';
-import { errorCodes } from '../protocol/errors.js';
+import { errorCodes, type RpcError } from '../protocol/errors.js';
 import { shortened } from '../protocol/inBrief.js';
 import type { TransportFailure } from './transportFailure.js';
 
@@ -18,7 +18,8 @@ export interface StartFailure {
 
 /** How a server that was started did not become a connection. */
 export type FailedOpening =
-  | { readonly kind: 'stopped'; readonly during: 'initialize' | 'list' }
+  /** `error` is one without an id, and nothing came after it. */
+  | { readonly kind: 'stopped'; readonly during: 'initialize' | 'list'; readonly error?: RpcError }
   | { readonly kind: 'wrongAnswer'; readonly detail: string }
   | { readonly kind: 'refused'; readonly code: number; readonly message: string }
   /** The transport has ended, or knows why the message got no answer. */
@@ -46,6 +47,8 @@ export async function startFailure(
   };
   switch (opening.kind) {
     case 'stopped': {
+      const { error } = opening;
+      if (error) return withClue(initializeRefused(error), error.message);
       if (opening.during === 'initialize') return failures.neverAnswered(timeoutMs);
       return withClue(listFailed(`They did not come within ${timeoutMs / 1000} s of ${failures.beginning}.`), '');
     }

@@ -51,6 +51,8 @@ export type Opening =
   | FailedOpening;
 
 const mostListings = 3;
+/** Some servers complain of a message without an id, and answer it then. */
+const answerGraceMs = 1_000;
 /** Missing prompts and resources are a separate problem; the tools do not wait longer for them. */
 const othersLimitMs = 5_000;
 /** The last version without a header for the version. */
@@ -76,19 +78,26 @@ export async function connectOver(
 export async function openConnection(deps: OpeningDeps): Promise<Opening> {
   const { transport, signal, clock, log } = deps;
   if (signal.aborted) return { kind: 'stopped', during: 'initialize' };
-  const unopened = new Unopened(log);
+  const unopened = new Unopened(log, clock);
   const peer = new Peer({ transport, clock, log, trace: trafficTrace(log, clock, deps.trace) }, unopened);
+  unopened.answerOnly = (error) => peer.listener === unopened && peer.answerOnly(error);
   const opening = openProtocol(deps, peer, unopened);
   const opened = await Promise.race([opening, untilAborted(signal)]);
-  if (!opened || signal.aborted) return { kind: 'stopped', during: 'initialize' };
+  if (!opened || signal.aborted) {
+    return { kind: 'stopped', during: 'initialize', ...(unopened.error && { error: unopened.error }) };
+  }
   return opened instanceof LiveConnection ? await list(opened, deps) : opened;
 }
 
 class Unopened implements PeerListener {
   error: RpcError | undefined;
   hasEnded = false;
+  answerOnly: (error: RpcError) => void = () => {};
 
-  constructor(private readonly log: Log) {}
+  constructor(
+    private readonly log: Log,
+    private readonly clock: Clock,
+  ) {}
 
   answer({ method }: { readonly method: string }): Promise<Fields> {
     if (method === 'ping') return Promise.resolve({});
@@ -99,8 +108,11 @@ class Unopened implements PeerListener {
     if (method === 'notifications/message') logMessage(this.log, params);
   }
 
+  /** It is the answer to the request that waits, unless the server answers that too. */
   failed(error: RpcError): void {
-    this.error ??= error;
+    if (this.error) return;
+    this.error = error;
+    this.clock.after(answerGraceMs, () => this.answerOnly(error));
   }
 
   ended(): void {

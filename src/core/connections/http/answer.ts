@@ -145,6 +145,7 @@ async function readJson(reply: HttpReply, id: RequestId, { deliver, share }: Ans
   try {
     const pieces = await readPieces(reply, largestAnswer, (length) => long.grow(length));
     const deliverAll = (): void => {
+      messages = messages?.map((message) => withId(message, id));
       for (const message of messages ?? []) deliver(message);
     };
     if (!long.isLong) {
@@ -185,8 +186,9 @@ async function readStream(
         isLegacy = true;
         reply.body.destroy();
       },
-      isAsked: (message) => answers(message, id),
-      deliver: (message) => {
+      isAsked: (message) => answers(withId(message, id), id),
+      deliver: (received) => {
+        const message = withId(received, id);
         answered ||= answers(message, id);
         reader.deliver(message);
       },
@@ -213,6 +215,11 @@ const mostUnread = 1024;
 /** Some servers write the number as a text. */
 export function answers(message: JSONRPCMessage, id: RequestId): boolean {
   return !('method' in message) && message.id !== undefined && String(message.id) === String(id);
+}
+
+/** An error without an id, in the reply to a request, is its answer. */
+function withId(message: JSONRPCMessage, id: RequestId): JSONRPCMessage {
+  return 'error' in message && message.id === undefined ? { ...message, id } : message;
 }
 
 interface EventStreamReader {

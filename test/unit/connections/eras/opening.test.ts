@@ -14,8 +14,14 @@ const right = {
 const tool = { name: 'a', inputSchema: { type: 'object' } };
 
 /** Opens a connection to a server that sends `said` at `initialize`. The server ends without an answer in `said`. */
-async function open(
-  ...said: readonly object[]
+function open(...said: readonly object[]): Promise<{ opening: Opening; lines: string[]; sent: JSONRPCMessage[] }> {
+  return openTo(said, (transport) => transport.onclose?.());
+}
+
+async function openTo(
+  said: readonly object[],
+  unanswered: (transport: ServerTransport) => void,
+  clock = new FakeClock(),
 ): Promise<{ opening: Opening; lines: string[]; sent: JSONRPCMessage[] }> {
   const sent: JSONRPCMessage[] = [];
   const lines: string[] = [];
@@ -32,7 +38,7 @@ async function open(
         if (method === 'server/discover') return say({ id, error: { code: -32601, message: 'Method not found' } });
         if (method !== 'initialize') return;
         for (const each of said) say(each);
-        if (!said.some((each) => 'id' in each && Number(each.id) === id)) transport.onclose?.();
+        if (!said.some((each) => 'id' in each && Number(each.id) === id)) unanswered(transport);
       });
       return Promise.resolve();
     },
@@ -42,8 +48,8 @@ async function open(
     era: { expected: 'legacy', onSeen: () => {} },
     clientVersion: '1',
     capabilities: {},
-    clock: new FakeClock(),
-    share: new LoopShare(new FakeClock()),
+    clock,
+    share: new LoopShare(clock),
     log: { write: (_, message) => lines.push(message) },
     trace: () => false,
     timeoutMs: 1000,
@@ -92,6 +98,15 @@ describe('opening a connection', () => {
     assert.deepEqual((await open({ id: 0, error })).opening, refused);
     assert.deepEqual((await open({ error })).opening, refused);
     assert.deepEqual((await open({ id: 7, error })).opening, { kind: 'transport', failure: undefined });
+  });
+
+  it('opening takes an error without an id as the answer to initialize, even of a server that lives on', async () => {
+    const error = { code: -32603, message: 'Boom' };
+    const clock = new FakeClock();
+    const opening = openTo([{ error }], () => {}, clock);
+    await clock.flow(10_000);
+    assert.deepEqual((await opening).opening, { kind: 'refused', ...error });
+    assert.equal(clock.pending, 0);
   });
 
   it('opening reports the fault of an answer', async () => {

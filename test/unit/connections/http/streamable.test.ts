@@ -161,6 +161,23 @@ describe('a channel of Streamable HTTP', () => {
       });
     }
 
+    for (const make of [
+      (text: string) => status(200, text, 'application/json'),
+      (text: string) => events(`data: ${text}\n\n`),
+    ]) {
+      it(`a channel takes an error without an id as the answer, in ${make('').contentType}`, async () => {
+        const other = basics();
+        const error = { code: -32603, message: 'Boom' };
+        const server = new FakeEndpoint((message) =>
+          message.method === 'tools/call' ? make(JSON.stringify({ jsonrpc: '2.0', id: null, error })) : other(message),
+        );
+        await stage.open(server);
+        await stage.channel.send({ jsonrpc: '2.0', id: 7, method: 'tools/call', params: {} });
+        await stage.clock.flow(1000);
+        assert.deepEqual(stage.delivered, [{ jsonrpc: '2.0', id: 7, error }]);
+      });
+    }
+
     it('opens the stream of the server even if it refuses notifications/initialized', async () => {
       const other = basics();
       const server = new FakeEndpoint((message) =>
