@@ -40,7 +40,8 @@ export function neverAnsweredHttp(timeoutMs: number): StartFailure {
 
 const signInFix = 'Run “MCP Toolsets: Sign In to Server”: it opens the page of the server in your browser.';
 
-export function httpFailure(launch: HttpLaunch, reason: TransportFailureReason): StartFailure {
+/** @param to the refused message, unless it is `initialize` */
+export function httpFailure(launch: HttpLaunch, reason: TransportFailureReason, to?: string): StartFailure {
   if (reason.kind === 'signIn') {
     return {
       code: 'sign-in-needed',
@@ -49,7 +50,13 @@ export function httpFailure(launch: HttpLaunch, reason: TransportFailureReason):
       path: [],
     };
   }
-  const did = reason.kind === 'status' ? `answered with HTTP ${reason.status}` : 'did not connect';
+  const other = to === undefined ? '' : ` ${to}`;
+  const did =
+    reason.kind === 'status'
+      ? `answered${other} with HTTP ${reason.status}`
+      : to === undefined
+        ? 'did not connect'
+        : `answered initialize, but did not take${other}`;
   const { code = 'http-status', path = [], cause, fix, instead } = explained(launch, reason);
   const message = `${did}: ${cause.charAt(0).toLowerCase()}${cause.slice(1)}\n${describeReason(reason)}`;
   return { code, message, fix, path, ...(instead !== undefined && { instead }) };

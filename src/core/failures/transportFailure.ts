@@ -53,6 +53,11 @@ export function wasNotDelivered({ reason }: TransportFailure): boolean {
   return reason.kind === 'unreachable' || reason.kind === 'sessionLost';
 }
 
+/** True if the server refuses who asks or how often, so it would refuse every message. */
+export function refusesUs(reason: TransportFailureReason): boolean {
+  return reason.kind === 'status' && [401, 403, 407, 429].includes(reason.status);
+}
+
 /** The failure as the answer to a request. As an object of this class, no server can have sent it. */
 export function failureAnswer(id: RequestId, failure: TransportFailure): JSONRPCMessage {
   return { jsonrpc: '2.0', id, error: { code: errorCodes.server, message: failure.message, data: failure } };

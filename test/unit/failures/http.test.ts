@@ -106,6 +106,19 @@ describe('advice about failures over HTTP (X3a)', () => {
     assert.equal(httpFailure(http, tls).code, 'http-tls');
   });
 
+  it('a failure names the message that was refused, unless that is initialize', () => {
+    const refusal = { kind: 'status', status: 401, contentType: '', body: '', url } as const;
+    const { message, fix, code } = httpFailure(http, refusal, 'tools/list');
+    assert.match(message, /^answered tools\/list with HTTP 401: the server requires credentials/);
+    assert.match(fix, /^Add a header/);
+    assert.equal(code, 'http-unauthorized');
+    const redirect = { kind: 'redirect', detail: 'it redirects', url, remedy: { kind: 'signInPage' } } as const;
+    assert.match(
+      httpFailure(http, redirect, 'tools/list').message,
+      /^answered initialize, but did not take tools\/list: /,
+    );
+  });
+
   it('signing in is advised only to a person whom it can help', () => {
     const signIn = { kind: 'signIn', why: 'Why.', url } as const;
     assert.match(httpFailure(http, signIn).fix, /Sign In to Server/);

@@ -12,7 +12,7 @@ import { untilAborted } from '../../base/events.js';
 import type { Log } from '../../base/log.js';
 import type { LoopShare } from '../../base/turns.js';
 import { startFailure, type FailedOpening, type TransportFailures } from '../../failures/startFailure.js';
-import { TransportFailure } from '../../failures/transportFailure.js';
+import { refusesUs, TransportFailure } from '../../failures/transportFailure.js';
 import { ConnectionEnded, Peer, type PeerListener, type Result } from '../../peer/peer.js';
 import type { ServerTransport } from '../../peer/transport.js';
 import { declaredCapabilities, type Fields, type ServerClient } from '../../protocol/client.js';
@@ -84,6 +84,7 @@ export async function openConnection(deps: OpeningDeps): Promise<Opening> {
   const opening = openProtocol(deps, peer, unopened);
   const opened = await Promise.race([opening, untilAborted(signal)]);
   if (!opened || signal.aborted) {
+    if (unopened.isAnswered) return { kind: 'stopped', during: 'initialized' };
     return { kind: 'stopped', during: 'initialize', ...(unopened.error && { error: unopened.error }) };
   }
   return opened instanceof LiveConnection ? await list(opened, deps) : opened;
@@ -92,6 +93,8 @@ export async function openConnection(deps: OpeningDeps): Promise<Opening> {
 class Unopened implements PeerListener {
   error: RpcError | undefined;
   hasEnded = false;
+  /** True while `notifications/initialized` is sent. */
+  isAnswered = false;
   answerOnly: (error: RpcError) => void = () => {};
 
   constructor(
@@ -135,12 +138,14 @@ async function openProtocol(
     const connection = new LiveConnection({ ...deps, peer, protocol, serverRequests });
     made.connection = connection;
     peer.listener = connection;
+    unopened.isAnswered = !(protocol instanceof ModernProtocol);
     await protocol.begin((notification) => connection.handle(notification));
     return unopened.hasEnded || connection.isOver ? { kind: 'transport', failure: undefined } : connection;
   } catch (error) {
     // The words of the server before its end explain more than its end.
     if (error instanceof ConnectionEnded && unopened.error) return refused(unopened.error);
-    return { kind: 'transport', failure: error instanceof TransportFailure ? error : undefined };
+    const to = unopened.isAnswered ? { to: 'notifications/initialized' } : {};
+    return { kind: 'transport', failure: error instanceof TransportFailure ? error : undefined, ...to };
   }
 }
 
@@ -290,9 +295,11 @@ async function list(connection: LiveConnection, { signal, timeoutMs }: OpeningDe
       const others = { ...(prompts && { prompts }), ...(resources && { resources }) };
       if ('failed' in listing) {
         const isOffered = (prompts?.prompts.length ?? 0) + (resources?.resources.length ?? 0) > 0;
-        if (listing.failed.kind !== 'listFailed' || !isOffered || connection.isOver) return listing.failed;
+        const { failed } = listing;
+        const isAll = failed.kind === 'transport' && failed.failure?.reason.kind === 'signIn';
+        if (failed.kind === 'stopped' || isAll || !isOffered || connection.isOver) return failed;
         const none = { tools: [], malformed: [], ...others };
-        return { kind: 'opened', connection, listing: none, toolsFailure: listing.failed };
+        return { kind: 'opened', connection, listing: none, toolsFailure: failed };
       }
       if (connection.changedUnheard && listings < mostListings) continue;
       connection.begun();
@@ -306,8 +313,12 @@ async function list(connection: LiveConnection, { signal, timeoutMs }: OpeningDe
 function failedList(error: unknown, signal: AbortSignal): { readonly failed: FailedOpening } {
   if (signal.aborted) return { failed: { kind: 'stopped', during: 'list' } };
   if (!(error instanceof ListError)) throw error;
-  // Some servers let anyone initialize, and ask for a sign-in then.
+  // Some servers let anyone initialize, and refuse the next message.
   const failure = (error.cause as { data?: unknown } | undefined)?.data;
-  const wantsSignIn = failure instanceof TransportFailure && failure.reason.kind === 'signIn';
-  return { failed: wantsSignIn ? { kind: 'transport', failure } : { kind: 'listFailed', reason: error.message } };
+  const explains =
+    failure instanceof TransportFailure &&
+    (['signIn', 'redirect'].includes(failure.reason.kind) || refusesUs(failure.reason));
+  return {
+    failed: explains ? { kind: 'transport', failure, to: 'tools/list' } : { kind: 'listFailed', reason: error.message },
+  };
 }

@@ -18,7 +18,12 @@ import { requestId, type HttpAccess, type HttpChannel, type HttpChannelDeps, Htt
 import { versionHeader } from '../handshake.js';
 import { LegacySseChannel } from './legacySse.js';
 import { StreamableChannel } from './streamable.js';
-import { failureAnswer, TransportFailure, type TransportFailureReason } from '../../failures/transportFailure.js';
+import {
+  failureAnswer,
+  refusesUs,
+  TransportFailure,
+  type TransportFailureReason,
+} from '../../failures/transportFailure.js';
 import type { ServerSendOptions, ServerTransport } from '../../peer/transport.js';
 
 interface HttpTransportDeps {
@@ -53,10 +58,11 @@ function legacySign(reason: TransportFailureReason): string | undefined {
   return reason.kind === 'status' && !finalStatuses.includes(reason.status) ? `HTTP ${reason.status}` : undefined;
 }
 
-/** A refused notification says nothing about other messages, unless the server refuses us (X2b). */
-function isPointlessRefusal(error: unknown): boolean {
-  const reason = error instanceof TransportFailure ? error.reason : undefined;
-  return reason?.kind === 'status' && ![401, 403, 407, 429].includes(reason.status);
+/** A lost or refused notification says nothing about other messages, unless the server refuses us (X2b). */
+export function isPointlessRefusal(error: unknown): boolean {
+  if (!(error instanceof TransportFailure)) return false;
+  const { kind } = error.reason;
+  return kind === 'status' ? !refusesUs(error.reason) : ['broken', 'redirect', 'notMcp', 'tooLarge'].includes(kind);
 }
 
 export class HttpTransport implements ServerTransport {
