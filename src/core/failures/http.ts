@@ -82,7 +82,7 @@ function explained(launch: HttpLaunch, reason: Exclude<TransportFailureReason, {
     case 'notRenewed':
       return {
         code: 'http-unreachable',
-        cause: 'The authorization server is down, or the network does not reach it.',
+        cause: 'The authorization server gave no new token, or the network does not reach it.',
         fix: 'Check the network, then restart the server; sign out and in again if that does not help.',
       };
     case 'broken':

@@ -6,6 +6,7 @@
 import type * as sdk from '@modelcontextprotocol/sdk/shared/auth.js';
 import type { ZodType } from 'zod';
 import { isObject } from '../../../base/isObject.js';
+import { shortened } from '../../../protocol/inBrief.js';
 
 /** The address of an endpoint that an authorization server does not have. By RFC 2606 it never resolves. */
 export const absentEndpoint = 'https://absent.invalid/';
@@ -45,6 +46,21 @@ export async function readableAnswer(text: string): Promise<string> {
   const schemas = await import('@modelcontextprotocol/sdk/shared/auth.js');
   for (const name of kind.schemas) repair(schemas[name], answer, kind.assumed ?? {});
   return JSON.stringify(answer);
+}
+
+/** Says in words what came in place of a token; undefined if there is one. Values stay out of it, because they are secret. */
+export function whatCameForToken(text: string): string | undefined {
+  const answer = parsedObject(text);
+  if (!answer) return 'not with a JSON object';
+  const { access_token: token, error, error_description: description } = answer;
+  if (typeof token === 'string' && token !== '') return undefined;
+  if (typeof error === 'string') {
+    const words = typeof description === 'string' ? `: ${description}` : '';
+    return shortened(`with the error ${error}${words}`, 300);
+  }
+  const isNull = /"access_token"\s*:\s*null/.test(text);
+  const found = isNull ? 'null' : token === undefined ? 'missing' : token === '' ? 'empty' : 'no text';
+  return `without a token: \`access_token\` is ${found}`;
 }
 
 function parsedObject(text: string): Record<string, unknown> | undefined {
