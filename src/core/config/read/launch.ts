@@ -176,9 +176,9 @@ function readEnv(reader: EntryReader, entry: MapEntry | undefined): Map<string, 
   return values;
 }
 
-/** The transport sends these. Another value, e.g. copied from curl, would break the exchange. */
+/** The transport sends these, or could not read the answer to them. They come along in a copy from curl or a browser. */
 const protocolHeader =
-  /^(?:accept|content-type|content-length|content-encoding|host|transfer-encoding|connection|keep-alive|upgrade|te|trailer|expect|last-event-id|mcp-(?:session-id|protocol-version|method|name|param-.*))$/i;
+  /^(?:accept|accept-encoding|content-type|content-length|content-encoding|host|transfer-encoding|connection|proxy-connection|keep-alive|upgrade|te|trailer|expect|range|if-[a-z-]+|last-event-id|mcp-.*)$/i;
 
 function readHeaders(reader: EntryReader, entry: MapEntry | undefined): Map<string, EnvValue> {
   const values = new Map<string, EnvValue>();
