@@ -69,7 +69,7 @@ function explained(launch: HttpLaunch, reason: Exclude<TransportFailureReason, {
     case 'status':
       return byOtherProtocol(reason.body) ?? byHost(reason.body) ?? refused(reason.status, launch);
     case 'notMcp':
-      return notMcp(reason.contentType, reason.body);
+      return notMcp(reason);
     case 'redirect':
       return redirected(reason.url, reason.remedy);
     case 'tooLarge':
@@ -99,8 +99,9 @@ function explained(launch: HttpLaunch, reason: Exclude<TransportFailureReason, {
 
 const askAuthor = 'Update the server, or ask its author: its answers do not follow the MCP specification.';
 
-function notMcp(contentType: string, body: string): Explanation {
-  const fault = wrapping(contentType, body);
+function notMcp(reason: Extract<TransportFailureReason, { kind: 'notMcp' }>): Explanation {
+  const { contentType } = reason;
+  const fault = wrapping(reason);
   if (fault !== undefined) return { code: 'http-not-mcp', cause: fault, fix: askAuthor };
   return {
     code: 'http-not-mcp',
@@ -113,14 +114,32 @@ function notMcp(contentType: string, body: string): Explanation {
 }
 
 /** Returns the fault of an answer that is plainly MCP. The body may be cut off. */
-function wrapping(contentType: string, body: string): string | undefined {
+function wrapping({
+  contentType,
+  body,
+  fault,
+}: Extract<TransportFailureReason, { kind: 'notMcp' }>): string | undefined {
+  if (fault === 'compression') return `The answer is ${body}, although the request did not accept that.`;
   const isEvents = /^(?:(?:event|id|retry): ?\S* )*data: ?[[{]/.test(body);
   if (isEvents) return `The answer is an event stream, but its Content-Type is ${contentType || 'missing'}.`;
+  // Inside a text of JSON, its quotes are escaped.
+  const hasVersion = /"jsonrpc\\*"\s*:\s*\\*"2\.0/.test(body);
+  const isAnswer = /"(?:protocolVersion|serverInfo|result|error)\\*"\s*:/.test(body);
+  if (/^"\s*\{/.test(body) && hasVersion) return 'The answer is JSON-RPC, but as a text in JSON: it was encoded twice.';
   if (!/^[[{]/.test(body)) return undefined;
-  const hasVersion = /"jsonrpc"\s*:\s*"2\.0"/.test(body);
-  const isAnswer = /"(?:protocolVersion|serverInfo|result|error)"\s*:/.test(body);
+  if (fault === 'utf16') return 'The answer is JSON in UTF-16, but MCP needs UTF-8.';
   if (hasVersion && contentType === 'text/event-stream')
     return 'The answer is JSON-RPC, but its Content-Type says that it is an event stream.';
+  if (hasVersion && isAnswer) {
+    const isWrapped = !/^(?:\[\s*)?\{\s*"(?:jsonrpc|id|result|error)"/.test(body);
+    const field = /"([^"\\]{1,40})"\s*:\s*"?\s*[[{]\s*\\*"(?:jsonrpc|id|result|error)\\*"/.exec(body)?.[1];
+    if (isWrapped && field !== undefined)
+      return `The answer is JSON-RPC, but in the field \`${field}\` of another object.`;
+    if (!/json|^text\/plain$|octet-stream|^$/.test(contentType))
+      return `The answer is JSON-RPC, but its Content-Type is ${contentType}.`;
+  }
+  if (fault === 'notJson' && (hasVersion || isAnswer))
+    return 'The answer begins like JSON-RPC, but is not valid JSON: it is cut off, or has a value like NaN.';
   if (hasVersion && isAnswer) return 'The answer is JSON-RPC, but not for this request: its `id` is another one.';
   if (/"(?:protocolVersion|serverInfo)"\s*:/.test(body))
     return 'The answer is one to initialize, but lacks the `jsonrpc: "2.0"` or the `result` of JSON-RPC.';

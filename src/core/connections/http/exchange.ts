@@ -289,6 +289,11 @@ function reply(response: http.IncomingMessage, url: URL): HttpReply {
   return { status: response.statusCode ?? 0, headers: response.headers, contentType, url, body };
 }
 
+/** True if a body with this header `Content-Encoding` can be read. */
+export function canDecode(encoding: string): boolean {
+  return /^\s*(?:identity|x-gzip|gzip|deflate|br|)\s*$/i.test(encoding);
+}
+
 /** Each decoder flushes its output, so an event stream arrives event by event. */
 function decoderOf(encoding: string | undefined): (NodeJS.ReadWriteStream & Readable) | undefined {
   // Each decoded piece takes a turn of the event loop, however small it is.

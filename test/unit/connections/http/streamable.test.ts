@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { Readable } from 'node:stream';
 import type { HttpReply } from '../../../../src/core/connections/http/exchange.js';
+import { TransportFailure } from '../../../../src/core/failures/transportFailure.js';
 import { basics, ChannelStage } from '../../../support/fakes/channelStage.js';
 import { rest } from '../../../support/fakes/fakeClock.js';
 import { events, FakeEndpoint, silence, status, type Sent } from '../../../support/fakes/fakeEndpoint.js';
@@ -175,6 +177,35 @@ describe('a channel of Streamable HTTP', () => {
         await stage.channel.send({ jsonrpc: '2.0', id: 7, method: 'tools/call', params: {} });
         await stage.clock.flow(1000);
         assert.deepEqual(stage.delivered, [{ jsonrpc: '2.0', id: 7, error }]);
+      });
+    }
+
+    const unreadable: Record<string, (text: string) => HttpReply> = {
+      notJson: (text) => status(200, text.slice(0, -1), 'application/json'),
+      utf16: (text) => ({
+        ...status(200, '', 'application/json'),
+        body: Readable.from([Buffer.from(text, 'utf16le')]),
+      }),
+      compression: (text) => ({
+        ...status(200, text),
+        headers: { 'content-encoding': 'zstd' },
+        contentType: 'text/html',
+      }),
+    };
+    for (const [fault, make] of Object.entries(unreadable)) {
+      it(`a channel says why an answer cannot be read: ${fault}`, async () => {
+        const other = basics();
+        const server = new FakeEndpoint((message) =>
+          message.method === 'tools/call' ? make(json(message)) : other(message),
+        );
+        await stage.open(server);
+        await stage.channel.send({ jsonrpc: '2.0', id: 7, method: 'tools/call', params: {} });
+        await stage.clock.flow(1000);
+        const answer = stage.delivered.at(-1);
+        assert.ok(answer && 'error' in answer && answer.error.data instanceof TransportFailure);
+        const { reason } = answer.error.data;
+        assert.equal(reason.kind === 'notMcp' && reason.fault, fault);
+        assert.doesNotMatch(answer.error.message, /\0/);
       });
     }
 
