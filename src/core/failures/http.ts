@@ -156,7 +156,7 @@ function redirected(url: string, remedy: RedirectRemedy | undefined): Explanatio
   return { path, cause, fix: `Write ${remedy.url} as url.`, instead: remedy.url };
 }
 
-const redirects: Readonly<Record<'signInPage' | 'unsafe' | 'moved' | 'circle', Explanation>> = {
+const redirects: Readonly<Record<Exclude<RedirectRemedy['kind'], 'write'> | 'moved', Explanation>> = {
   signInPage: {
     cause: 'The server wants a person to sign in on a web page, which a program cannot do.',
     fix: 'Look in the server’s documentation for an address or a token for programs.',
@@ -164,6 +164,11 @@ const redirects: Readonly<Record<'signInPage' | 'unsafe' | 'moved' | 'circle', E
   unsafe: {
     cause: 'The server redirects to an address that is not safe to use from here.',
     fix: 'Ask who runs the server for its encrypted public address, and write that as url.',
+  },
+  otherEndpoint: {
+    cause:
+      'The server speaks HTTP+SSE, but names an address on another origin for messages, which is not used for safety.',
+    fix: 'Set the public address of the server in its own settings, or ask who runs it. If you can reach the other host, write the address of its event stream as url.',
   },
   circle: {
     cause: 'The redirects lead to no address that answers.',

@@ -45,6 +45,8 @@ export type RedirectRemedy =
   | { readonly kind: 'write'; readonly url: string }
   | { readonly kind: 'signInPage' }
   | { readonly kind: 'circle' }
+  /** The event stream of HTTP+SSE names an address for messages that is not used. */
+  | { readonly kind: 'otherEndpoint' }
   /** The target must not be written either. */
   | { readonly kind: 'unsafe' };
 

@@ -104,7 +104,7 @@ describe('advice about failures over HTTP (X3a)', () => {
     assert.deepEqual([slash.fix, slash.instead], ['Write https://a/mcp/ as url.', 'https://a/mcp/']);
     const encrypted = httpFailure(http, { ...redirect, url: 'http://a/mcp', remedy: { kind: 'write', url } });
     assert.match(encrypted.message, /wants an encrypted connection/);
-    for (const kind of ['signInPage', 'unsafe', 'circle'] as const) {
+    for (const kind of ['signInPage', 'unsafe', 'circle', 'otherEndpoint'] as const) {
       assert.doesNotMatch(httpFailure(http, { ...redirect, remedy: { kind } }).fix, /redirects to as url/);
     }
     assert.match(httpFailure(http, redirect).fix, /redirects to as url/);
