@@ -16,6 +16,7 @@ import {
 } from './endpoint.js';
 import { broken, discard, inShort, isForNow, shown, type HttpReply } from './exchange.js';
 import { readInitializeAnswer, versionHeader } from '../handshake.js';
+import { errorCodes } from '../../protocol/errors.js';
 import { largestUnasked } from '../../protocol/jsonRpc.js';
 import { isLarge, jsonInSlices } from '../../protocol/json.js';
 import { messageOf } from '../../base/text.js';
@@ -105,7 +106,7 @@ export class StreamableChannel implements HttpChannel {
       const session = this.deps.endpoint.sessionId;
       let isDenied = false;
       const deliver = (received: JSONRPCMessage): void => {
-        if (session !== undefined && answers(received, id) && deniesSession(received)) isDenied = true;
+        if (session !== undefined && answers(received, id) && deniesSession(received, message)) isDenied = true;
         else this.deps.deliver(received, id);
       };
       const reply = await this.session.post(message, 'call', signal, own);
@@ -188,11 +189,16 @@ function deniesInWords(text: string): boolean {
   return isDenied(all) || (/\bids?\b|identifier/i.test(`${id}${behind}`) && isDenied(all.slice(1)));
 }
 
+/** Tools refuse their arguments and fail with these codes. */
+const codesOfTools: readonly number[] = [errorCodes.invalidParams, errorCodes.internal];
+
 /** True if the answer denies the session, so the server has not acted on the request. */
-function deniesSession(message: JSONRPCMessage): boolean {
-  if (!('error' in message)) return false;
-  const { code, message: text } = message.error;
-  return isReserved(code) && text.length <= mostWords && deniesInWords(text);
+function deniesSession(answer: JSONRPCMessage, request: JSONRPCMessage): boolean {
+  if (!('error' in answer)) return false;
+  const { code, message: text } = answer.error;
+  const { arguments: given } = ('params' in request && request.params) || {};
+  const mayBeOfTool = codesOfTools.includes(code) && Object.keys(given ?? {}).some((key) => /session/i.test(key));
+  return isReserved(code) && !mayBeOfTool && text.length <= mostWords && deniesInWords(text);
 }
 
 /** A session that is lost within this time and after so few requests was refused right after it began. */
@@ -244,7 +250,7 @@ class HttpSession {
     const session = endpoint.sessionId;
     const reply = await endpoint.post(body, kind, signal, own);
     const id = requestId(message);
-    const accepted = session === undefined ? reply : await this.unlessRefused(reply, id);
+    const accepted = session === undefined ? reply : await this.unlessRefused(reply, message);
     if (accepted && accepted.status <= 299 && id !== undefined) this.accepted += 1;
     if (accepted || session === undefined) return accepted ?? reply;
     own.onDelivery?.(false);
@@ -266,12 +272,14 @@ class HttpSession {
     return reply;
   }
 
-  private async unlessRefused(reply: HttpReply, id: RequestId | undefined): Promise<HttpReply | undefined> {
+  private async unlessRefused(reply: HttpReply, message: JSONRPCMessage): Promise<HttpReply | undefined> {
     if (reply.status < 400) return reply;
     if (reply.status === 401 && reply.headers['www-authenticate'] !== undefined) return reply;
     const text = await readRefusalText(reply);
-    const answer = answerIn(reply, text, id);
-    const isDenied = answer ? deniesSession(answer) : reply.status === 404 || saysSessionUnknown(inShort(text));
+    const answer = answerIn(reply, text, requestId(message));
+    const isDenied = answer
+      ? deniesSession(answer, message)
+      : reply.status === 404 || saysSessionUnknown(inShort(text));
     if (isDenied) return undefined;
     return { ...reply, body: Readable.from([Buffer.from(text)]) };
   }

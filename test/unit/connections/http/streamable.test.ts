@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
+import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import type { HttpReply } from '../../../../src/core/connections/http/exchange.js';
 import { TransportFailure } from '../../../../src/core/failures/transportFailure.js';
 import { basics, ChannelStage } from '../../../support/fakes/channelStage.js';
@@ -37,14 +38,18 @@ describe('a channel of Streamable HTTP', () => {
     const call = { jsonrpc: '2.0', id: 7, method: 'tools/call', params: {} } as const;
     const json = 'application/json';
 
-    async function outcomeOf(refuse: (message: Sent) => HttpReply, refusals = 1): Promise<FakeEndpoint> {
+    async function outcomeOf(
+      refuse: (message: Sent) => HttpReply,
+      refusals = 1,
+      asked: JSONRPCMessage = call,
+    ): Promise<FakeEndpoint> {
       const other = basics();
       let left = refusals;
       const server = new FakeEndpoint((message) =>
         message.method === 'tools/call' && left-- > 0 ? refuse(message) : other(message),
       );
       await stage.open(server);
-      await stage.channel.send(call);
+      await stage.channel.send(asked);
       await stage.clock.flow(1000);
       return server;
     }
@@ -130,6 +135,18 @@ describe('a channel of Streamable HTTP', () => {
         assert.equal(stage.renewed, 0);
         assert.equal(server.seen.filter((method) => method === 'tools/call').length, 1);
         assert.ok('error' in (stage.delivered.at(-1) ?? {}));
+      });
+    }
+
+    for (const [code, renewed] of [
+      [-32602, 0],
+      [-32603, 0],
+      [-32001, 1],
+    ] as const) {
+      it(`with a session in the arguments of the call, a refusal with ${code} ${renewed ? 'denies' : 'does not deny'} that of the connection`, async () => {
+        const asked = { ...call, params: { name: 'step', arguments: { sessionId: 'a' } } };
+        await outcomeOf(withId(200, 'Session not found', code), 1, asked);
+        assert.equal(stage.renewed, renewed);
       });
     }
 
