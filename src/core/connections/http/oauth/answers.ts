@@ -6,7 +6,6 @@
 import type * as sdk from '@modelcontextprotocol/sdk/shared/auth.js';
 import type { ZodType } from 'zod';
 import { isObject } from '../../../base/isObject.js';
-import { shortened } from '../../../protocol/inBrief.js';
 
 /** The address of an endpoint that an authorization server does not have. By RFC 2606 it never resolves. */
 export const absentEndpoint = 'https://absent.invalid/';
@@ -56,7 +55,7 @@ export function whatCameForToken(text: string): string | undefined {
   if (typeof token === 'string' && token !== '') return undefined;
   if (typeof error === 'string') {
     const words = typeof description === 'string' ? `: ${description}` : '';
-    return shortened(`with the error ${error}${words}`, 300);
+    return `with the error ${error}${words}`.slice(0, 300);
   }
   const isNull = /"access_token"\s*:\s*null/.test(text);
   const found = isNull ? 'null' : token === undefined ? 'missing' : token === '' ? 'empty' : 'no text';
