@@ -219,7 +219,7 @@ export class QuickFixes {
       case 'url-invalid':
         return valueKey ? url(nodes, valueKey) : [];
       case 'reference-not-replaced':
-        return valueKey?.entry.key === 'command' ? [] : this.reference(problem);
+        return ['command', 'sessionId', 'clientId'].includes(valueKey?.entry.key ?? '') ? [] : this.reference(problem);
       case 'command-not-found':
         return ofKey('command', (own) =>
           problem.instead !== undefined && isAsLong(own) ? this.change(nodes, own, problem.instead) : [],

@@ -30,6 +30,7 @@ const pattern = new RegExp(
     /\$\{(?<braces>[^{}]+)\}/,
     /\{(?<bare>(?:env|file):[^{}]+)\}/,
     /\$\((?<command>[^()]*)\)/,
+    /(?<![\w$!#%^&*~])\$env:(?<shell>[A-Za-z_]\w*)/,
     /(?<![\w$!#%^&*~])\$(?<name>[A-Za-z_]\w*)/,
     /%(?<percent>[A-Za-z_]\w{2,})%/,
   ]
@@ -62,7 +63,7 @@ export type ForeignReference = Exclude<Piece, { kind: 'text' }>;
 /** Returns the first reference in a text, except for `$name` in small letters, a form of many query languages. */
 export function foreignReference(text: string, syntaxes: readonly Syntax[]): ForeignReference | undefined {
   return piecesOf(text, syntaxes).find(
-    (piece): piece is ForeignReference => piece.kind !== 'text' && !/^[$%][^{(]*[a-z]/.test(piece.written),
+    (piece): piece is ForeignReference => piece.kind !== 'text' && !/^[$%](?!env:)[^{(]*[a-z]/.test(piece.written),
   );
 }
 
@@ -70,7 +71,7 @@ type Groups = Readonly<Record<string, string | undefined>>;
 
 /** Returns a string for a constant, and undefined for a text without meaning in these syntaxes. */
 function referenceOf(
-  { template, nested, braces, bare, command, name, percent }: Groups,
+  { template, nested, braces, bare, command, shell, name, percent }: Groups,
   text: string,
   syntaxes: readonly Syntax[],
 ): Reference | string | undefined {
@@ -81,6 +82,8 @@ function referenceOf(
   if (braces !== undefined) return isPlain || has('${env:NAME}') ? inBraces(braces, isPlain) : undefined;
   if (bare !== undefined) return has('{env:NAME}') ? inBraces(bare, false) : undefined;
   if (command !== undefined) return has('$NAME') ? { kind: 'other' } : undefined;
+  // PowerShell writes its environment so.
+  if (shell !== undefined) return has('$NAME') ? variable(shell) : undefined;
   if (name !== undefined) return has('$NAME') ? variable(name) : undefined;
   // Addresses have escapes like `%C3`.
   return percent !== undefined && has('%NAME%') && !text.includes('://') ? variable(percent) : undefined;

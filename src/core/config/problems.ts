@@ -202,7 +202,8 @@ export function durationShort(spot: Spot, key: string, ms: number): Problem {
   return problem('duration-invalid', 'warning', spot, message, fix);
 }
 
-export function referenceNotReplaced(spot: Spot, target: string, reference: ForeignReference): Problem {
+/** @param isText true if the key takes a text only */
+export function referenceNotReplaced(spot: Spot, target: string, reference: ForeignReference, isText = false): Problem {
   const written = shortened(reference.written);
   const message = `\`${written}\` in ${target} is not expanded: a text refers to no variables here.`;
   const source = reference.kind === 'variable' ? 'env' : 'secret';
@@ -210,7 +211,9 @@ export function referenceNotReplaced(spot: Spot, target: string, reference: Fore
   const fix =
     name === undefined
       ? 'Write the value out. A path may begin in the folder in which the server starts.'
-      : `Write \`{ ${source}: ${shortened(name)} }\`, and the text around it as \`prefix\` and \`suffix\`.`;
+      : isText
+        ? 'Write the value out: this key takes no reference.'
+        : `Write \`{ ${source}: ${shortened(name)} }\`, and the text around it as \`prefix\` and \`suffix\`.`;
   return problem('reference-not-replaced', 'warning', spot, message, fix);
 }
 

@@ -40,7 +40,8 @@ export function neverAnsweredHttp(timeoutMs: number): StartFailure {
 
 const signInFix = 'Run “MCP Toolsets: Sign In to Server”: it opens the page of the server in your browser.';
 
-export function httpFailure(launch: HttpLaunch, reason: TransportFailureReason): StartFailure {
+/** @param to the refused message, unless it is `initialize` */
+export function httpFailure(launch: HttpLaunch, reason: TransportFailureReason, to?: string): StartFailure {
   if (reason.kind === 'signIn') {
     return {
       code: 'sign-in-needed',
@@ -49,7 +50,13 @@ export function httpFailure(launch: HttpLaunch, reason: TransportFailureReason):
       path: [],
     };
   }
-  const did = reason.kind === 'status' ? `answered with HTTP ${reason.status}` : 'did not connect';
+  const other = to === undefined ? '' : ` ${to}`;
+  const did =
+    reason.kind === 'status'
+      ? `answered${other} with HTTP ${reason.status}`
+      : to === undefined
+        ? 'did not connect'
+        : `answered initialize, but did not take${other}`;
   const { code = 'http-status', path = [], cause, fix, instead } = explained(launch, reason);
   const message = `${did}: ${cause.charAt(0).toLowerCase()}${cause.slice(1)}\n${describeReason(reason)}`;
   return { code, message, fix, path, ...(instead !== undefined && { instead }) };
@@ -62,9 +69,9 @@ function explained(launch: HttpLaunch, reason: Exclude<TransportFailureReason, {
     case 'status':
       return byOtherProtocol(reason.body) ?? byHost(reason.body) ?? refused(reason.status, launch);
     case 'notMcp':
-      return notMcp(reason.contentType, reason.body);
+      return notMcp(reason);
     case 'redirect':
-      return redirected(reason.remedy);
+      return redirected(reason.url, reason.remedy);
     case 'tooLarge':
       return {
         code: 'http-not-mcp',
@@ -75,7 +82,7 @@ function explained(launch: HttpLaunch, reason: Exclude<TransportFailureReason, {
     case 'notRenewed':
       return {
         code: 'http-unreachable',
-        cause: 'The authorization server is down, or the network does not reach it.',
+        cause: 'The authorization server gave no new token, or the network does not reach it.',
         fix: 'Check the network, then restart the server; sign out and in again if that does not help.',
       };
     case 'broken':
@@ -92,8 +99,9 @@ function explained(launch: HttpLaunch, reason: Exclude<TransportFailureReason, {
 
 const askAuthor = 'Update the server, or ask its author: its answers do not follow the MCP specification.';
 
-function notMcp(contentType: string, body: string): Explanation {
-  const fault = wrapping(contentType, body);
+function notMcp(reason: Extract<TransportFailureReason, { kind: 'notMcp' }>): Explanation {
+  const { contentType } = reason;
+  const fault = wrapping(reason);
   if (fault !== undefined) return { code: 'http-not-mcp', cause: fault, fix: askAuthor };
   return {
     code: 'http-not-mcp',
@@ -106,29 +114,49 @@ function notMcp(contentType: string, body: string): Explanation {
 }
 
 /** Returns the fault of an answer that is plainly MCP. The body may be cut off. */
-function wrapping(contentType: string, body: string): string | undefined {
+function wrapping({
+  contentType,
+  body,
+  fault,
+}: Extract<TransportFailureReason, { kind: 'notMcp' }>): string | undefined {
+  if (fault === 'compression') return `The answer is ${body}, although the request did not accept that.`;
   const isEvents = /^(?:(?:event|id|retry): ?\S* )*data: ?[[{]/.test(body);
   if (isEvents) return `The answer is an event stream, but its Content-Type is ${contentType || 'missing'}.`;
+  // Inside a text of JSON, its quotes are escaped.
+  const hasVersion = /"jsonrpc\\*"\s*:\s*\\*"2\.0/.test(body);
+  const isAnswer = /"(?:protocolVersion|serverInfo|result|error)\\*"\s*:/.test(body);
+  if (/^"\s*\{/.test(body) && hasVersion) return 'The answer is JSON-RPC, but as a text in JSON: it was encoded twice.';
   if (!/^[[{]/.test(body)) return undefined;
-  const hasVersion = /"jsonrpc"\s*:\s*"2\.0"/.test(body);
-  const isAnswer = /"(?:protocolVersion|serverInfo|result|error)"\s*:/.test(body);
+  if (fault === 'utf16') return 'The answer is JSON in UTF-16, but MCP needs UTF-8.';
   if (hasVersion && contentType === 'text/event-stream')
     return 'The answer is JSON-RPC, but its Content-Type says that it is an event stream.';
+  if (hasVersion && isAnswer) {
+    const isWrapped = !/^(?:\[\s*)?\{\s*"(?:jsonrpc|id|result|error)"/.test(body);
+    const field = /"([^"\\]{1,40})"\s*:\s*"?\s*[[{]\s*\\*"(?:jsonrpc|id|result|error)\\*"/.exec(body)?.[1];
+    if (isWrapped && field !== undefined)
+      return `The answer is JSON-RPC, but in the field \`${field}\` of another object.`;
+    if (!/json|^text\/plain$|octet-stream|^$/.test(contentType))
+      return `The answer is JSON-RPC, but its Content-Type is ${contentType}.`;
+  }
+  if (fault === 'notJson' && (hasVersion || isAnswer))
+    return 'The answer begins like JSON-RPC, but is not valid JSON: it is cut off, or has a value like NaN.';
   if (hasVersion && isAnswer) return 'The answer is JSON-RPC, but not for this request: its `id` is another one.';
   if (/"(?:protocolVersion|serverInfo)"\s*:/.test(body))
     return 'The answer is one to initialize, but lacks the `jsonrpc: "2.0"` or the `result` of JSON-RPC.';
   return undefined;
 }
 
-function redirected(remedy: RedirectRemedy | undefined): Explanation {
+function redirected(url: string, remedy: RedirectRemedy | undefined): Explanation {
   const path = ['url'];
   if (remedy?.kind !== 'write') return { path, ...redirects[remedy?.kind ?? 'moved'] };
-  const cause =
-    'The address differs by a slash at the end, and the server redirects to a place that is not used for safety.';
+  const isEncrypted = url.startsWith('http:') && remedy.url.startsWith('https:');
+  const cause = isEncrypted
+    ? 'The server wants an encrypted connection.'
+    : 'The address differs by a slash at the end from the one of the server.';
   return { path, cause, fix: `Write ${remedy.url} as url.`, instead: remedy.url };
 }
 
-const redirects: Readonly<Record<'signInPage' | 'unsafe' | 'moved', Explanation>> = {
+const redirects: Readonly<Record<Exclude<RedirectRemedy['kind'], 'write'> | 'moved', Explanation>> = {
   signInPage: {
     cause: 'The server wants a person to sign in on a web page, which a program cannot do.',
     fix: 'Look in the server’s documentation for an address or a token for programs.',
@@ -136,6 +164,15 @@ const redirects: Readonly<Record<'signInPage' | 'unsafe' | 'moved', Explanation>
   unsafe: {
     cause: 'The server redirects to an address that is not safe to use from here.',
     fix: 'Ask who runs the server for its encrypted public address, and write that as url.',
+  },
+  otherEndpoint: {
+    cause:
+      'The server speaks HTTP+SSE, but names an address on another origin for messages, which is not used for safety.',
+    fix: 'Set the public address of the server in its own settings, or ask who runs it. If you can reach the other host, write the address of its event stream as url.',
+  },
+  circle: {
+    cause: 'The redirects lead to no address that answers.',
+    fix: 'Ask who runs the server, or look at its own log: it, or a proxy in front of it, redirects in a circle.',
   },
   moved: {
     cause: 'The server has moved.',

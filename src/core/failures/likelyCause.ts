@@ -85,7 +85,7 @@ function wrongNode(text: string): LikelyCause {
 }
 
 const wanting =
-  /\bmissing\b|\brequire[sd]?\b|(?:\bnot|n't) (?:been )?(?:set|provided|found|defined|configured|specified|given|present|supplied)\b|\bmust (?:be|have|set|provide|specify|define)\b|\bunset\b|\bundefined\b|\b(?:set|provide|export|define|specify|supply)\b|\bneeds?\b|KeyError|NotPresent|\bno [^\n]{0,40}?(?:provided|given|set|found|specified|configured)\b|\bempty\b/i;
+  /\bmissing\b|\brequire[sd]?\b|(?:\bnot|n't) (?:been )?(?:set|provided|found|defined|configured|specified|given|present|supplied)\b|\bmust (?:be|have|set|provide|specify|define)\b|\bunset\b|\bunbound\b|\bundefined\b|\b(?:set|provide|export|define|specify|supply)\b|\bneeds?\b|KeyError|NotPresent|\bno [^\n]{0,40}?(?:provided|given|set|found|specified|configured)\b|\bempty\b/i;
 const harmless = /default|optional|falling back|fallback|ignor|disabled|skipp|deprecat|\bwarn/i;
 const variableName = /(?<![\w-])[A-Z][A-Z0-9]{0,40}(?:_[A-Z0-9]{1,40}){1,12}(?!\w)/g;
 const otherName =

@@ -1,6 +1,6 @@
 /** A start failure, and the failures common to both transports (X3). Everything here is pure. */
 import type { ProblemCode } from '../base/problem.js';
-import { errorCodes } from '../protocol/errors.js';
+import { errorCodes, type RpcError } from '../protocol/errors.js';
 import { shortened } from '../protocol/inBrief.js';
 import type { TransportFailure } from './transportFailure.js';
 
@@ -18,11 +18,12 @@ export interface StartFailure {
 
 /** How a server that was started did not become a connection. */
 export type FailedOpening =
-  | { readonly kind: 'stopped'; readonly during: 'initialize' | 'list' }
+  /** `error` is one without an id, and nothing came after it. */
+  | { readonly kind: 'stopped'; readonly during: 'initialize' | 'initialized' | 'list'; readonly error?: RpcError }
   | { readonly kind: 'wrongAnswer'; readonly detail: string }
   | { readonly kind: 'refused'; readonly code: number; readonly message: string }
-  /** The transport has ended, or knows why the message got no answer. */
-  | { readonly kind: 'transport'; readonly failure: TransportFailure | undefined }
+  /** The transport has ended, or knows why the message got no answer. `to` names it, unless it is `initialize`. */
+  | { readonly kind: 'transport'; readonly failure: TransportFailure | undefined; readonly to?: string }
   | { readonly kind: 'listFailed'; readonly reason: string };
 
 /** The failures with different explanations for each transport. */
@@ -30,7 +31,7 @@ export interface TransportFailures {
   /** Completes "They did not come within 5 s of …". */
   readonly beginning: string;
   neverAnswered(timeoutMs: number): StartFailure;
-  ended(failure: TransportFailure | undefined): StartFailure | Promise<StartFailure>;
+  ended(failure: TransportFailure | undefined, to?: string): StartFailure | Promise<StartFailure>;
   /** Explains the error of a server that runs, if something is known about it. */
   clue?(error: string): (Pick<StartFailure, 'fix'> & { readonly cause: string }) | undefined;
 }
@@ -46,7 +47,10 @@ export async function startFailure(
   };
   switch (opening.kind) {
     case 'stopped': {
+      const { error } = opening;
+      if (error) return withClue(initializeRefused(error), error.message);
       if (opening.during === 'initialize') return failures.neverAnswered(timeoutMs);
+      if (opening.during === 'initialized') return initializedNotTaken(timeoutMs);
       return withClue(listFailed(`They did not come within ${timeoutMs / 1000} s of ${failures.beginning}.`), '');
     }
     case 'wrongAnswer':
@@ -61,8 +65,17 @@ export async function startFailure(
     case 'listFailed':
       return withClue(listFailed(opening.reason), opening.reason);
     case 'transport':
-      return await failures.ended(opening.failure);
+      return await failures.ended(opening.failure, opening.to);
   }
+}
+
+function initializedNotTaken(timeoutMs: number): StartFailure {
+  return {
+    code: 'server-silent',
+    message: `answered initialize, but did not take notifications/initialized within ${timeoutMs / 1000} s.`,
+    fix: 'Look at the server’s own log. Update the server, or ask its author: it has to take each notification at once.',
+    path: [],
+  };
 }
 
 export function initializeRefused(error: { readonly code: number; readonly message: string }): StartFailure {

@@ -20,6 +20,8 @@ export interface StdioRemains {
   readonly stderr: readonly string[];
   /** The first lines of stdout other than JSON-RPC. */
   readonly stray: readonly string[];
+  /** The present line of stdout, which has no break yet. */
+  readonly unfinished?: string;
   readonly sawMessage: boolean;
 }
 
@@ -150,7 +152,14 @@ export function neverAnswered(facts: StdioFacts, timeoutMs: number): StartFailur
   const { command, args } = facts.launch;
   const what = `did not answer initialize within ${timeoutMs / 1000} s.`;
   const clue = clueIn(outputLines(facts.remains), { args, runs: true });
-  if (facts.remains.stray.length > 0) {
+  const { stray, unfinished = '' } = facts.remains;
+  if (unfinished.startsWith('{')) {
+    return ofProgram('server-not-jsonrpc', what, facts, {
+      cause: 'A message of MCP over stdio ends with a line break, and this one has none.',
+      fix: 'Update the server, or ask its author: it must write a line break after each message, and flush its output.',
+    });
+  }
+  if (stray.length > 0 || unfinished !== '') {
     const guess = {
       cause: 'It may be another kind of program, or an MCP server that needs an argument to speak over stdio.',
       fix: 'Check command and args; a server must write nothing but JSON-RPC to stdout, and its log to stderr.',
@@ -186,8 +195,8 @@ export function clueOf({ launch, remains }: StdioFacts, error: string): ReturnTy
   return clueIn([error, ...outputLines(remains)], { args: launch.args });
 }
 
-function outputLines({ stderr, stray }: StdioRemains): string[] {
-  return [...stderr, ...stray].map(withoutColours);
+function outputLines({ stderr, stray, unfinished = '' }: StdioRemains): string[] {
+  return [...stderr, ...stray, ...(unfinished === '' ? [] : [unfinished])].map(withoutColours);
 }
 
 function withoutColours(line: string): string {
@@ -253,12 +262,14 @@ function endingWords(ending: StdioEnding): string {
   }
 }
 
-function outputWords({ stderr, stray }: StdioRemains): string {
+function outputWords({ stderr, stray, unfinished = '', sawMessage }: StdioRemains): string {
   const out =
     stray.length === 0 ? '' : `On stdout it wrote text that is not JSON-RPC:\n${quote(stray.slice(0, quotedLines))}`;
+  const rest = unfinished === '' ? '' : `The last line on stdout has no end:\n${quote([unfinished])}`;
   const err = stderrWords(stderr);
-  if (out === '' && err === '') return 'It wrote nothing.';
-  return [out, err].filter((part) => part !== '').join('\n') + '\n';
+  if (out === '' && rest === '' && err === '')
+    return sawMessage ? 'It wrote JSON-RPC, but not this answer.' : 'It wrote nothing.';
+  return [out, rest, err].filter((part) => part !== '').join('\n') + '\n';
 }
 
 /** Quotes the line that names the error with the lines behind it, or else the last lines. */

@@ -12,7 +12,13 @@ type Reason =
   | { readonly kind: 'broken'; readonly detail: string; readonly code?: string }
   | { readonly kind: 'status'; readonly status: number; readonly body: string; readonly contentType: string }
   /** `isLegacyStream`: it is the event stream of HTTP+SSE. */
-  | { readonly kind: 'notMcp'; readonly contentType: string; readonly body: string; readonly isLegacyStream?: true }
+  | {
+      readonly kind: 'notMcp';
+      readonly contentType: string;
+      readonly body: string;
+      readonly isLegacyStream?: true;
+      readonly fault?: AnswerFault;
+    }
   | { readonly kind: 'redirect'; readonly detail: string; readonly remedy?: RedirectRemedy }
   | { readonly kind: 'tooLarge'; readonly limit: number }
   /** The server forgot the session and gave no new one. */
@@ -22,6 +28,9 @@ type Reason =
   /** The token has ended, and the authorization server cannot be asked for another. */
   | { readonly kind: 'notRenewed'; readonly why: string }
   | { readonly kind: 'closed'; readonly wasDelivered: boolean };
+
+/** Why the whole answer cannot be read: its compression, its character set, or because it is not JSON. */
+export type AnswerFault = 'compression' | 'utf16' | 'notJson';
 
 /** `url` is the address as it may be shown. */
 export type TransportFailureReason = Reason & { readonly url: string };
@@ -35,6 +44,9 @@ export type ProxyOnTheWay =
 export type RedirectRemedy =
   | { readonly kind: 'write'; readonly url: string }
   | { readonly kind: 'signInPage' }
+  | { readonly kind: 'circle' }
+  /** The event stream of HTTP+SSE names an address for messages that is not used. */
+  | { readonly kind: 'otherEndpoint' }
   /** The target must not be written either. */
   | { readonly kind: 'unsafe' };
 
@@ -50,6 +62,11 @@ export class TransportFailure extends Error {
 export function wasNotDelivered({ reason }: TransportFailure): boolean {
   if (reason.kind === 'closed') return !reason.wasDelivered;
   return reason.kind === 'unreachable' || reason.kind === 'sessionLost';
+}
+
+/** True if the server refuses who asks or how often, so it would refuse every message. */
+export function refusesUs(reason: TransportFailureReason): boolean {
+  return reason.kind === 'status' && [401, 403, 407, 429].includes(reason.status);
 }
 
 /** The failure as the answer to a request. As an object of this class, no server can have sent it. */

@@ -77,7 +77,7 @@ describe('start failures of HTTP servers (X3)', function () {
       'redirects without end',
       ['--redirect', 'loop'],
       'http-status',
-      'did not connect: the server has moved.\nURL: it redirects more than 5 times.',
+      'did not connect: the redirects lead to no address that answers.\nURL: it redirects more than 5 times.',
       ['url'],
     ],
     [
@@ -127,11 +127,14 @@ describe('start failures of HTTP servers (X3)', function () {
     await rig.start(http(url, headers('Bearer right')));
   });
 
-  it('a server of neither HTTP transport is reported with the refusal of its POST', async () => {
+  it('a server whose HTTP+SSE names an endpoint on another origin is reported with it', async () => {
     const { url } = await rig.listen('legacy-sse', '--foreign-endpoint');
     const failure = await rig.failure(http(url));
-    assert.match(failure.message, /^answered with HTTP 405: the address accepts no POST[^]*HTTP 405: Not here\./);
-    await rig.logged('its endpoint event names another origin: http://127.0.0.1:9/messages');
+    const words =
+      'did not connect: the server speaks HTTP+SSE, but names an address on another origin for messages, which is not used for safety.';
+    const detail = 'its endpoint event names another origin: http://127.0.0.1:9/messages';
+    assert.equal(failure.message, `${words}\n${url}: ${detail}.`);
+    await rig.logged(detail);
   });
 
   it('an HTTP server that never answers is reported as silent', async () => {

@@ -156,6 +156,14 @@ describe('quick fixes (E1)', () => {
     place: { file: '', range: { start: { line: 2, character: 2 }, end: { line: 2, character: 3 } } },
   });
 
+  it('a reference of another program in a key that takes a text only has no fix', () => {
+    const start = 'version: 1\nservers:\n  a:\n    transport: streamable_http\n    url: https://x.test\n';
+    for (const line of ["    sessionId: '${SESSION}'\n", "    oauth: { clientId: '${CLIENT}' }\n"]) {
+      const text = start + line;
+      assert.deepEqual(new QuickFixes(text, around).for(problemOf(text, 'reference-not-replaced')), []);
+    }
+  });
+
   it('a taken name has the fix of a prefix', () => {
     const [fix] = new QuickFixes(head, around).for(at('name-taken', 'a'));
     assert.equal(fix?.title, "Add the prefix 'a_'");

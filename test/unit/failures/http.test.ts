@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { EnvValue, ReferenceSource } from '../../../src/core/config/model.js';
 import { httpFailure } from '../../../src/core/failures/http.js';
+import type { AnswerFault } from '../../../src/core/failures/transportFailure.js';
 
 describe('failures over HTTP', () => {
   it('a TLS failure names its cause', () => {
@@ -21,14 +22,32 @@ describe('advice about failures over HTTP (X3a)', () => {
   const blamed = /address is not|Correct url|because it crashed/;
 
   it('an answer in the wrong wrapping is not blamed on the address', () => {
-    for (const [contentType, body, words] of [
+    for (const [contentType, body, words, fault] of [
       ['application/json', 'event: message data: {"jsonrpc":"2.0","id":0,"result":{}}', /is an event stream/],
       ['text/plain', 'data: {"jsonrpc":"2.0"}', /is an event stream/],
       ['text/event-stream', '{"jsonrpc":"2.0","id":0,"result":{}}', /its Content-Type says that it is an event stream/],
       ['application/json', '{"jsonrpc":"2.0","id":null,"result":{}}', /its `id` is another one/],
       ['application/json', '{"id":0,"result":{"protocolVersion":"2025-06-18"}}', /lacks the `jsonrpc/],
-    ] as const) {
-      const { message, fix, code } = httpFailure(http, { kind: 'notMcp', contentType, body, url });
+      ['application/json', '{"data":{"jsonrpc":"2.0","id":0,"result":{}}}', /in the field `data` of another object/],
+      [
+        'application/json',
+        '{"statusCode":200,"body":"{\\"jsonrpc\\":\\"2.0\\",\\"id\\":0,\\"result\\":{}}"}',
+        /in the field `body` of another object/,
+      ],
+      ['application/json', '"{\\"jsonrpc\\":\\"2.0\\",\\"id\\":0,\\"result\\":{}}"', /was encoded twice/],
+      ['text/html', '{"jsonrpc":"2.0","id":0,"result":{}}', /its Content-Type is text\/html\./],
+      ['application/json', '{"jsonrpc":"2.0","id":0,"result":{"a":NaN}}', /not valid JSON/, 'notJson'],
+      ['application/json', '{"jsonrpc":"2.0","id":0,"result":{"a":', /not valid JSON/, 'notJson'],
+      ['application/json', '{"jsonrpc":"2.0","id":0,"result":{}}', /in UTF-16/, 'utf16'],
+      ['application/json', 'compressed with zstd', /is compressed with zstd/, 'compression'],
+    ] as [string, string, RegExp, AnswerFault?][]) {
+      const { message, fix, code } = httpFailure(http, {
+        kind: 'notMcp',
+        contentType,
+        body,
+        url,
+        ...(fault && { fault }),
+      });
       assert.equal(code, 'http-not-mcp');
       assert.match(message, words);
       assert.doesNotMatch(message + fix, blamed);
@@ -83,7 +102,9 @@ describe('advice about failures over HTTP (X3a)', () => {
     const redirect = { kind: 'redirect', detail: 'it redirects', url } as const;
     const slash = httpFailure(http, { ...redirect, remedy: { kind: 'write', url: 'https://a/mcp/' } });
     assert.deepEqual([slash.fix, slash.instead], ['Write https://a/mcp/ as url.', 'https://a/mcp/']);
-    for (const kind of ['signInPage', 'unsafe'] as const) {
+    const encrypted = httpFailure(http, { ...redirect, url: 'http://a/mcp', remedy: { kind: 'write', url } });
+    assert.match(encrypted.message, /wants an encrypted connection/);
+    for (const kind of ['signInPage', 'unsafe', 'circle', 'otherEndpoint'] as const) {
       assert.doesNotMatch(httpFailure(http, { ...redirect, remedy: { kind } }).fix, /redirects to as url/);
     }
     assert.match(httpFailure(http, redirect).fix, /redirects to as url/);
@@ -102,6 +123,19 @@ describe('advice about failures over HTTP (X3a)', () => {
     }
     const tls = { ...refused, code: 'CERT_HAS_EXPIRED', proxy: { kind: 'used', host: 'proxy:1' } } as const;
     assert.equal(httpFailure(http, tls).code, 'http-tls');
+  });
+
+  it('a failure names the message that was refused, unless that is initialize', () => {
+    const refusal = { kind: 'status', status: 401, contentType: '', body: '', url } as const;
+    const { message, fix, code } = httpFailure(http, refusal, 'tools/list');
+    assert.match(message, /^answered tools\/list with HTTP 401: the server requires credentials/);
+    assert.match(fix, /^Add a header/);
+    assert.equal(code, 'http-unauthorized');
+    const redirect = { kind: 'redirect', detail: 'it redirects', url, remedy: { kind: 'signInPage' } } as const;
+    assert.match(
+      httpFailure(http, redirect, 'tools/list').message,
+      /^answered initialize, but did not take tools\/list: /,
+    );
   });
 
   it('signing in is advised only to a person whom it can help', () => {

@@ -44,6 +44,11 @@ describe('likely cause', () => {
     ],
     ["KeyError: 'ACME_API_TOKEN'", 'It seems to miss a variable of its environment: ACME_API_TOKEN.', /ACME_API_TOKEN/],
     [
+      '/srv/start.sh: line 3: ACME_TOKEN: unbound variable',
+      'It seems to miss a variable of its environment: ACME_TOKEN.',
+      /ACME_TOKEN: \{ env/,
+    ],
+    [
       'Details: {"OBSIDIAN_API_KEY":["Required"]}',
       'It seems to miss a variable of its environment: OBSIDIAN_API_KEY.',
       /env of this server/,

@@ -119,6 +119,16 @@ describe('words of endings', () => {
     assert.match(fix, /^Check the network or the proxy/);
   });
 
+  it('a server that never answers is not said to have written nothing if a line has no end, or is JSON-RPC', () => {
+    const none = { stderr: [], stray: [], sawMessage: false };
+    const answer = neverAnswered({ launch, remains: { ...none, unfinished: '{"jsonrpc":"2.0"' } }, 4000);
+    assert.match(answer.message, /has no end:\n {2}“\{"jsonrpc":"2\.0"”\n.*this one has none/);
+    const prompt = neverAnswered({ launch, remains: { ...none, unfinished: 'Enter token:' } }, 4000);
+    assert.match(prompt.message, /“Enter token:”\nIt may be another kind of program/);
+    for (const { message } of [answer, prompt, neverAnswered({ launch, remains: { ...none, sawMessage: true } }, 4000)])
+      assert.doesNotMatch(message, /wrote nothing/);
+  });
+
   it('a server that listens on a port in place of stdio is to be written with its URL', () => {
     const stray = ['MCP Streamable HTTP Server listening on port 3001'];
     const { message, fix } = neverAnswered({ launch, remains: { stderr: [], stray, sawMessage: false } }, 20_000);

@@ -88,7 +88,7 @@ function readCommand(reader: EntryReader, entry: MapEntry | undefined): string |
   const at = reader.atValue(entry);
   if (hasArguments(command)) return reader.note(problems.commandWithArguments(at));
   if (/^\s*(?:https?|wss?):\/\//i.test(command)) return reader.note(problems.commandIsAddress(at));
-  noteForeign(reader, command, at, '`command`', argumentSyntaxes);
+  noteForeign(reader, command, at, '`command`', argumentSyntaxes, true);
   return command.trim() === '' ? reader.wrong(entry, 'a non-empty text', fix, 'an empty text') : command;
 }
 
@@ -155,6 +155,8 @@ function readUrl(
 
 function readSessionId(reader: EntryReader, entry: MapEntry | undefined): string {
   const sessionId = reader.string(entry, "Write a text in quotes, or `sessionId: ''` for none.", 'secret');
+  if (entry && sessionId !== undefined)
+    noteForeign(reader, sessionId, reader.atValue(entry), '`sessionId`', everySyntax, true);
   if (entry === undefined || sessionId === undefined || /^[\x21-\x7e]*$/.test(sessionId)) return sessionId ?? '';
   const what = '`sessionId` holds a space or a character that is not visible ASCII';
   reader.note(problems.headerInvalid(reader.atValue(entry), what, 'Write the session id as the server gave it.'));
@@ -176,9 +178,9 @@ function readEnv(reader: EntryReader, entry: MapEntry | undefined): Map<string, 
   return values;
 }
 
-/** The transport sends these. Another value, e.g. copied from curl, would break the exchange. */
+/** The transport sends these, or could not read the answer to them. They come along in a copy from curl or a browser. */
 const protocolHeader =
-  /^(?:accept|content-type|content-length|content-encoding|host|transfer-encoding|connection|keep-alive|upgrade|te|trailer|expect|last-event-id|mcp-(?:session-id|protocol-version|method|name|param-.*))$/i;
+  /^(?:accept|accept-encoding|content-type|content-length|content-encoding|host|transfer-encoding|connection|proxy-connection|keep-alive|upgrade|te|trailer|expect|range|if-[a-z-]+|last-event-id|mcp-.*)$/i;
 
 function readHeaders(reader: EntryReader, entry: MapEntry | undefined): Map<string, EnvValue> {
   const values = new Map<string, EnvValue>();
@@ -228,7 +230,9 @@ function readOAuth(reader: EntryReader, entry: MapEntry | undefined): OAuthSetti
   const help = 'Write `authorization_code` (a person signs in) or `client_credentials` (a program does).';
   const grants = ['authorization_code', 'client_credentials'] as const;
   const grant = reader.word(entries.get('grant'), grants, help) ?? 'authorization_code';
-  const clientId = reader.string(entries.get('clientId'), 'Write the id as the authorization server gave it.') ?? '';
+  const client = entries.get('clientId');
+  const clientId = reader.string(client, 'Write the id as the authorization server gave it.') ?? '';
+  if (client) noteForeign(reader, clientId, reader.atValue(client), '`clientId`', everySyntax, true);
   const secret = (key: string): EnvValue | undefined => {
     const found = entries.get(key);
     return found && readValue(reader, found, `\`${key}\``, '{ env: NAME }');

@@ -12,7 +12,7 @@ import { untilAborted } from '../../base/events.js';
 import type { Log } from '../../base/log.js';
 import type { LoopShare } from '../../base/turns.js';
 import { startFailure, type FailedOpening, type TransportFailures } from '../../failures/startFailure.js';
-import { TransportFailure } from '../../failures/transportFailure.js';
+import { refusesUs, TransportFailure } from '../../failures/transportFailure.js';
 import { ConnectionEnded, Peer, type PeerListener, type Result } from '../../peer/peer.js';
 import type { ServerTransport } from '../../peer/transport.js';
 import { declaredCapabilities, type Fields, type ServerClient } from '../../protocol/client.js';
@@ -51,6 +51,8 @@ export type Opening =
   | FailedOpening;
 
 const mostListings = 3;
+/** Some servers complain of a message without an id, and answer it then. */
+const answerGraceMs = 1_000;
 /** Missing prompts and resources are a separate problem; the tools do not wait longer for them. */
 const othersLimitMs = 5_000;
 /** The last version without a header for the version. */
@@ -76,19 +78,29 @@ export async function connectOver(
 export async function openConnection(deps: OpeningDeps): Promise<Opening> {
   const { transport, signal, clock, log } = deps;
   if (signal.aborted) return { kind: 'stopped', during: 'initialize' };
-  const unopened = new Unopened(log);
+  const unopened = new Unopened(log, clock);
   const peer = new Peer({ transport, clock, log, trace: trafficTrace(log, clock, deps.trace) }, unopened);
+  unopened.answerOnly = (error) => peer.listener === unopened && peer.answerOnly(error);
   const opening = openProtocol(deps, peer, unopened);
   const opened = await Promise.race([opening, untilAborted(signal)]);
-  if (!opened || signal.aborted) return { kind: 'stopped', during: 'initialize' };
+  if (!opened || signal.aborted) {
+    if (unopened.isAnswered) return { kind: 'stopped', during: 'initialized' };
+    return { kind: 'stopped', during: 'initialize', ...(unopened.error && { error: unopened.error }) };
+  }
   return opened instanceof LiveConnection ? await list(opened, deps) : opened;
 }
 
 class Unopened implements PeerListener {
   error: RpcError | undefined;
   hasEnded = false;
+  /** True while `notifications/initialized` is sent. */
+  isAnswered = false;
+  answerOnly: (error: RpcError) => void = () => {};
 
-  constructor(private readonly log: Log) {}
+  constructor(
+    private readonly log: Log,
+    private readonly clock: Clock,
+  ) {}
 
   answer({ method }: { readonly method: string }): Promise<Fields> {
     if (method === 'ping') return Promise.resolve({});
@@ -99,8 +111,11 @@ class Unopened implements PeerListener {
     if (method === 'notifications/message') logMessage(this.log, params);
   }
 
+  /** It is the answer to the request that waits, unless the server answers that too. */
   failed(error: RpcError): void {
-    this.error ??= error;
+    if (this.error) return;
+    this.error = error;
+    this.clock.after(answerGraceMs, () => this.answerOnly(error));
   }
 
   ended(): void {
@@ -123,12 +138,14 @@ async function openProtocol(
     const connection = new LiveConnection({ ...deps, peer, protocol, serverRequests });
     made.connection = connection;
     peer.listener = connection;
+    unopened.isAnswered = !(protocol instanceof ModernProtocol);
     await protocol.begin((notification) => connection.handle(notification));
     return unopened.hasEnded || connection.isOver ? { kind: 'transport', failure: undefined } : connection;
   } catch (error) {
     // The words of the server before its end explain more than its end.
     if (error instanceof ConnectionEnded && unopened.error) return refused(unopened.error);
-    return { kind: 'transport', failure: error instanceof TransportFailure ? error : undefined };
+    const to = unopened.isAnswered ? { to: 'notifications/initialized' } : {};
+    return { kind: 'transport', failure: error instanceof TransportFailure ? error : undefined, ...to };
   }
 }
 
@@ -278,9 +295,11 @@ async function list(connection: LiveConnection, { signal, timeoutMs }: OpeningDe
       const others = { ...(prompts && { prompts }), ...(resources && { resources }) };
       if ('failed' in listing) {
         const isOffered = (prompts?.prompts.length ?? 0) + (resources?.resources.length ?? 0) > 0;
-        if (listing.failed.kind !== 'listFailed' || !isOffered || connection.isOver) return listing.failed;
+        const { failed } = listing;
+        const isAll = failed.kind === 'transport' && failed.failure?.reason.kind === 'signIn';
+        if (failed.kind === 'stopped' || isAll || !isOffered || connection.isOver) return failed;
         const none = { tools: [], malformed: [], ...others };
-        return { kind: 'opened', connection, listing: none, toolsFailure: listing.failed };
+        return { kind: 'opened', connection, listing: none, toolsFailure: failed };
       }
       if (connection.changedUnheard && listings < mostListings) continue;
       connection.begun();
@@ -294,8 +313,12 @@ async function list(connection: LiveConnection, { signal, timeoutMs }: OpeningDe
 function failedList(error: unknown, signal: AbortSignal): { readonly failed: FailedOpening } {
   if (signal.aborted) return { failed: { kind: 'stopped', during: 'list' } };
   if (!(error instanceof ListError)) throw error;
-  // Some servers let anyone initialize, and ask for a sign-in then.
+  // Some servers let anyone initialize, and refuse the next message.
   const failure = (error.cause as { data?: unknown } | undefined)?.data;
-  const wantsSignIn = failure instanceof TransportFailure && failure.reason.kind === 'signIn';
-  return { failed: wantsSignIn ? { kind: 'transport', failure } : { kind: 'listFailed', reason: error.message } };
+  const explains =
+    failure instanceof TransportFailure &&
+    (['signIn', 'redirect'].includes(failure.reason.kind) || refusesUs(failure.reason));
+  return {
+    failed: explains ? { kind: 'transport', failure, to: 'tools/list' } : { kind: 'listFailed', reason: error.message },
+  };
 }

@@ -5,10 +5,21 @@
  */
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import type { Readable } from 'node:stream';
+import { withoutMark } from '../../base/byteOrderMark.js';
 import { delay } from '../../base/clock.js';
 import type { Disposable } from '../../base/disposables.js';
 import type { HttpChannelDeps } from './endpoint.js';
-import { broken, type HttpReply, inShort, isForNow, readPieces, readShort, readText, shown } from './exchange.js';
+import {
+  broken,
+  canDecode,
+  type HttpReply,
+  inShort,
+  isForNow,
+  readPieces,
+  readShort,
+  readText,
+  shown,
+} from './exchange.js';
 import type { Log } from '../../base/log.js';
 import type { LoopShare } from '../../base/turns.js';
 import { shortened } from '../../protocol/inBrief.js';
@@ -103,8 +114,27 @@ async function readAnswer(reply: HttpReply, id: RequestId, reader: AnswerReader)
   throw notMcp(reply, status === 202 ? 'it accepted the request, but did not answer it' : await readShort(reply));
 }
 
-function notMcp({ contentType, url }: HttpReply, body: string): TransportFailure {
-  return new TransportFailure({ kind: 'notMcp', contentType, body, url: shown(url) });
+/** More than this of a body appears in no message. */
+const mostShown = 8 * 1024;
+
+function notMcp({ contentType, headers, url }: HttpReply, text: string, isJson = true): TransportFailure {
+  const encoding = headers['content-encoding'];
+  const isCompressed = encoding !== undefined && !canDecode(encoding);
+  const isUtf16 = text.includes('\0"\0') || text.includes('"\0');
+  const fault = isCompressed ? 'compression' : isUtf16 ? 'utf16' : isJson ? undefined : 'notJson';
+  const body = isCompressed ? `compressed with ${shortened(encoding, 60)}` : inShort(text.replace(/[\0\uFFFD]/g, ''));
+  return new TransportFailure({ kind: 'notMcp', contentType, body, url: shown(url), ...(fault && { fault }) });
+}
+
+/** A long text is not parsed again for a message. */
+function isReadableJson(text: string): boolean {
+  if (text.length > longMessage) return true;
+  try {
+    JSON.parse(withoutMark(text));
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 export async function statusFailure(reply: HttpReply): Promise<TransportFailure> {
@@ -145,6 +175,7 @@ async function readJson(reply: HttpReply, id: RequestId, { deliver, share }: Ans
   try {
     const pieces = await readPieces(reply, largestAnswer, (length) => long.grow(length));
     const deliverAll = (): void => {
+      messages = messages?.map((message) => withId(message, id));
       for (const message of messages ?? []) deliver(message);
     };
     if (!long.isLong) {
@@ -159,7 +190,8 @@ async function readJson(reply: HttpReply, id: RequestId, { deliver, share }: Ans
   } finally {
     long.dispose();
   }
-  if (!messages?.some((message) => answers(message, id))) throw notMcp(reply, inShort(text));
+  if (!messages?.some((message) => answers(message, id)))
+    throw notMcp(reply, text.slice(0, mostShown), messages !== undefined || isReadableJson(text));
 }
 
 async function readStream(
@@ -185,8 +217,9 @@ async function readStream(
         isLegacy = true;
         reply.body.destroy();
       },
-      isAsked: (message) => answers(message, id),
-      deliver: (message) => {
+      isAsked: (message) => answers(withId(message, id), id),
+      deliver: (received) => {
+        const message = withId(received, id);
         answered ||= answers(message, id);
         reader.deliver(message);
       },
@@ -201,7 +234,7 @@ async function readStream(
     const body = 'an event `endpoint`';
     throw new TransportFailure({ kind: 'notMcp', contentType, body, url, isLegacyStream: true });
   }
-  if (isEnded && lastEventId === undefined && unread.trim() !== '') throw notMcp(reply, inShort(unread));
+  if (isEnded && lastEventId === undefined && unread.trim() !== '') throw notMcp(reply, unread);
   const final = failure.reason.kind === 'closed' || failure.reason.kind === 'tooLarge';
   if (lastEventId === undefined || final) throw failure;
   return { lastEventId, failure, getsOn: isEnded || lastEventId !== after };
@@ -213,6 +246,11 @@ const mostUnread = 1024;
 /** Some servers write the number as a text. */
 export function answers(message: JSONRPCMessage, id: RequestId): boolean {
   return !('method' in message) && message.id !== undefined && String(message.id) === String(id);
+}
+
+/** An error without an id, in the reply to a request, is its answer. */
+function withId(message: JSONRPCMessage, id: RequestId): JSONRPCMessage {
+  return 'error' in message && message.id === undefined ? { ...message, id } : message;
 }
 
 interface EventStreamReader {

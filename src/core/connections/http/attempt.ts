@@ -26,9 +26,9 @@ export async function attemptHttp(deps: HttpAttemptDeps, timedOut: () => boolean
     beginning: 'the first request',
     neverAnswered: neverAnsweredHttp,
     clue: (error) => clueIn([error]),
-    ended: (failure) => {
+    ended: (failure, to) => {
       const ended = { kind: 'broken', detail: transport.causeOfEnd, url: shown(new URL(launch.url)) } as const;
-      return httpFailure(launch, failure?.reason ?? ended);
+      return httpFailure(launch, failure?.reason ?? ended, to);
     },
   });
 }

@@ -54,7 +54,7 @@ export async function exchange(request: HttpExchange): Promise<HttpReply> {
     if (!target) return reply(response, url);
     discard(response);
     const status = response.statusCode ?? 0;
-    const remedy = redirectRemedy(url, target);
+    const remedy = redirects === mostRedirects ? ({ kind: 'circle' } as const) : redirectRemedy(url, target);
     const refuse = (detail: string): never => {
       throw new TransportFailure({ kind: 'redirect', detail, url: shown(url), ...(remedy && { remedy }) });
     };
@@ -70,12 +70,18 @@ export async function exchange(request: HttpExchange): Promise<HttpReply> {
   }
 }
 
-/** Returns undefined if the target itself is the address to write. */
-function redirectRemedy(url: URL, target: URL): RedirectRemedy | undefined {
+/** Returns undefined if the target may be the address to write, if the person trusts it. */
+export function redirectRemedy(url: URL, target: URL): RedirectRemedy | undefined {
+  if (target.href === url.href) return { kind: 'circle' };
   const withoutSlash = (path: string): string => path.replace(/\/+$/, '');
-  // A proxy that ends TLS, or maps a port, hides the right origin from its server.
-  if (withoutSlash(target.pathname) === withoutSlash(url.pathname) && target.pathname !== url.pathname)
-    return { kind: 'write', url: `${url.origin}${target.pathname}` };
+  const isHost = target.hostname === url.hostname;
+  if (withoutSlash(target.pathname) === withoutSlash(url.pathname)) {
+    if (target.origin === url.origin || (isHost && target.protocol === 'https:' && url.protocol === 'http:'))
+      return { kind: 'write', url: shown(target) };
+    // A proxy that ends TLS, or maps a port, hides the right origin from its server.
+    const isHidden = isHost || (isLoopback(target.hostname) && !isLoopback(url.hostname));
+    if (isHidden && target.pathname !== url.pathname) return { kind: 'write', url: `${url.origin}${target.pathname}` };
+  }
   const words = target.pathname.toLowerCase().split(/[^a-z0-9]+/);
   const isPage = words.some((word) => signInWords.includes(word));
   if (isPage && url.pathname !== target.pathname) return { kind: 'signInPage' };
@@ -281,6 +287,11 @@ function reply(response: http.IncomingMessage, url: URL): HttpReply {
   // An error of the response becomes one of the decoder, and the reader gets it there.
   const body = decoder ? pipeline(response, decoder, () => {}) : response;
   return { status: response.statusCode ?? 0, headers: response.headers, contentType, url, body };
+}
+
+/** True if a body with this header `Content-Encoding` can be read. */
+export function canDecode(encoding: string): boolean {
+  return /^\s*(?:identity|x-gzip|gzip|deflate|br|)\s*$/i.test(encoding);
 }
 
 /** Each decoder flushes its output, so an event stream arrives event by event. */

@@ -119,8 +119,8 @@ export class LegacySseChannel implements HttpChannel {
       this.target = target;
       return undefined;
     }
-    const detail = `its endpoint event names another origin: ${shortened(data, 200)}`;
-    return new TransportFailure({ kind: 'redirect', detail, url: shown(base) });
+    const detail = `its endpoint event names another origin: ${target ? shown(target) : shortened(data, 200)}`;
+    return new TransportFailure({ kind: 'redirect', detail, url: shown(base), remedy: { kind: 'otherEndpoint' } });
   }
 
   private die(cause: string): void {

@@ -16,8 +16,8 @@ import {
 } from './endpoint.js';
 import { broken, discard, inShort, isForNow, shown, type HttpReply } from './exchange.js';
 import { readInitializeAnswer, versionHeader } from '../handshake.js';
-import { largestUnasked } from '../../protocol/jsonRpc.js';
 import { errorCodes } from '../../protocol/errors.js';
+import { largestUnasked } from '../../protocol/jsonRpc.js';
 import { isLarge, jsonInSlices } from '../../protocol/json.js';
 import { messageOf } from '../../base/text.js';
 import { inNextTurn, inTurns } from '../../base/turns.js';
@@ -106,7 +106,7 @@ export class StreamableChannel implements HttpChannel {
       const session = this.deps.endpoint.sessionId;
       let isDenied = false;
       const deliver = (received: JSONRPCMessage): void => {
-        if (session !== undefined && answers(received, id) && deniesSession(received)) isDenied = true;
+        if (session !== undefined && answers(received, id) && deniesSession(received, message)) isDenied = true;
         else this.deps.deliver(received, id);
       };
       const reply = await this.session.post(message, 'call', signal, own);
@@ -148,30 +148,63 @@ export class StreamableChannel implements HttpChannel {
   }
 }
 
-/** Many servers say in words, with any status, that they no longer know the session. */
-const sessionUnknown = /session|not initiali[sz]ed/i;
-const saysUnknown =
-  /no valid|invalid|unknown|not found|expired|missing|does not exist|required|terminated|closed|no longer|not initiali[sz]ed/i;
-/** An answer to the request itself is about the session only with these codes, and with few words. */
-const sessionCodes: readonly number[] = [errorCodes.server, -32001, errorCodes.invalidRequest];
-const mostWords = 100;
+/** JSON-RPC keeps these codes for itself; an error with another code is one of the tool. */
+const isReserved = (code: number): boolean => code >= -32768 && code <= -32000;
+/** This much of a refusal may be about the session; what is longer is about something else. */
+const mostWords = 200;
+const beginnings =
+  /^\W*(?:(?:http|\d{3}|bad request|unauthorized|forbidden|not found|gone|invalid request|(?:mcp |internal |server )*error)\b[\s:.,—-]*)*/i;
+const uninitialized = /^(?:the |this )?(?:mcp )?(?:server )?(?:is |was |has )?not (?:been |yet )*initiali[sz]ed/i;
+const theSession = /^(.*?)(?<![a-z])(?:mcp[- ])?session(?![a-z])([- ]?(?:ids?|identifier)(?![a-z]))?(.*)$/is;
+/** Before “session”, any other word means the session of something else: a browser, a login. */
+const neutral =
+  /^(?:\W*(?:there|the|an?|this|that|your|any|for|with|to|in|by|or|and|is|was|has|have|had|does|did|could|can|cannot|can't|couldn't|request|client|server|mcp|http|transport|connection|header|find|found|locate|valid|active|existing|matching|given|provided|requested|specified|previous|current|must|include|requires?|no|not|such|unable|failed|without|invalid|unknown|bad|stale|missing|lost|expired|terminated|closed|inactive|dead|unrecogni[sz]ed)(?![a-z]))*\W*$/i;
+const deniedBefore =
+  /\b(?:no|not|unable|failed|without|cannot|can't|couldn't|requires?|must|invalid|unknown|bad|stale|missing|lost|expired|terminated|closed|inactive|dead|unrecogni[sz]ed)\b/i;
+const fillers = /^(?:with|ids?|header|value|has|have|is|was|does|been|be|could|can|already|or|and)$/i;
+const deniedBehind =
+  /^(?:(?:not|cannot|doesn't|isn't|wasn't) (?:found|valid|active|recogni[sz]ed|known|exist|initiali[sz]ed|available|alive|open|provided|present|found)\b|(?:un(?:known|recogni[sz]ed)|invalid|expired|missing|required|terminated|closed|no longer|gone|timed out|timeout|lost|ended|stale|inactive|removed|deleted|dead)\b)/i;
+
+/** True if the words deny the session of the connection, and not one that a tool has. */
+function saysSessionUnknown(text: string): boolean {
+  // A body of JSON says it in one of its texts.
+  const said = /^\s*[[{]/.test(text) ? [...text.matchAll(/"((?:[^"\\]|\\.)*)/g)].map(([, each = '']) => each) : [text];
+  return said.some((each) => deniesInWords(each));
+}
+
+function deniesInWords(text: string): boolean {
+  const words = text
+    .replace(/(?<=[a-z])(?=[A-Z])|_/g, ' ')
+    .replaceAll('’', "'")
+    .replace(beginnings, '');
+  if (uninitialized.test(words)) return true;
+  const [, before = '', id = '', behind = ''] = theSession.exec(words) ?? [undefined, 'none'];
+  if (!neutral.test(before)) return false;
+  const said = behind.replace(/(["'`])[^"'`]*\1/g, ' ').split(/[^\p{L}\p{N}'-]+/u);
+  const all = said.filter((word) => word !== '' && !fillers.test(word) && !/\d/.test(word));
+  const isDenied = (rest: readonly string[]): boolean =>
+    deniedBehind.test(rest.join(' ')) ||
+    (deniedBefore.test(before) && /^(?:provided|given|exists?|found|)$/i.test(rest.join(' ')));
+  // An id may be a word too.
+  return isDenied(all) || (/\bids?\b|identifier/i.test(`${id}${behind}`) && isDenied(all.slice(1)));
+}
+
+/** Tools refuse their arguments and fail with these codes. */
+const codesOfTools: readonly number[] = [errorCodes.invalidParams, errorCodes.internal];
+
+/** True if the answer denies the session, so the server has not acted on the request. */
+function deniesSession(answer: JSONRPCMessage, request: JSONRPCMessage): boolean {
+  if (!('error' in answer)) return false;
+  const { code, message: text } = answer.error;
+  const { arguments: given } = ('params' in request && request.params) || {};
+  const mayBeOfTool = codesOfTools.includes(code) && Object.keys(given ?? {}).some((key) => /session/i.test(key));
+  return isReserved(code) && !mayBeOfTool && text.length <= mostWords && deniesInWords(text);
+}
 
 /** A session that is lost within this time and after so few requests was refused right after it began. */
 const earlyMs = 10_000;
 const fewRequests = 3;
 const mostEarlyLosses = 2;
-
-function saysSessionUnknown(text: string): boolean {
-  return sessionUnknown.test(text) && saysUnknown.test(text);
-}
-
-/** True if the answer denies the session, so the server has not acted on the request. */
-function deniesSession(message: JSONRPCMessage): boolean {
-  if (!('error' in message)) return false;
-  const { code, message: text, data } = message.error;
-  const isShort = text.length <= mostWords && (data ?? undefined) === undefined;
-  return isShort && sessionCodes.includes(code) && saysSessionUnknown(text);
-}
 
 /**
  * Posts messages within the session (X2): takes it from the answer to initialize, notices when the server has forgotten
@@ -217,7 +250,7 @@ class HttpSession {
     const session = endpoint.sessionId;
     const reply = await endpoint.post(body, kind, signal, own);
     const id = requestId(message);
-    const accepted = session === undefined ? reply : await this.unlessRefused(reply, id);
+    const accepted = session === undefined ? reply : await this.unlessRefused(reply, message);
     if (accepted && accepted.status <= 299 && id !== undefined) this.accepted += 1;
     if (accepted || session === undefined) return accepted ?? reply;
     own.onDelivery?.(false);
@@ -239,12 +272,14 @@ class HttpSession {
     return reply;
   }
 
-  private async unlessRefused(reply: HttpReply, id: RequestId | undefined): Promise<HttpReply | undefined> {
+  private async unlessRefused(reply: HttpReply, message: JSONRPCMessage): Promise<HttpReply | undefined> {
     if (reply.status < 400) return reply;
     if (reply.status === 401 && reply.headers['www-authenticate'] !== undefined) return reply;
     const text = await readRefusalText(reply);
-    const answer = answerIn(reply, text, id);
-    const isDenied = answer ? deniesSession(answer) : reply.status === 404 || saysSessionUnknown(inShort(text));
+    const answer = answerIn(reply, text, requestId(message));
+    const isDenied = answer
+      ? deniesSession(answer, message)
+      : reply.status === 404 || saysSessionUnknown(inShort(text));
     if (isDenied) return undefined;
     return { ...reply, body: Readable.from([Buffer.from(text)]) };
   }

@@ -18,7 +18,12 @@ import { requestId, type HttpAccess, type HttpChannel, type HttpChannelDeps, Htt
 import { versionHeader } from '../handshake.js';
 import { LegacySseChannel } from './legacySse.js';
 import { StreamableChannel } from './streamable.js';
-import { failureAnswer, TransportFailure, type TransportFailureReason } from '../../failures/transportFailure.js';
+import {
+  failureAnswer,
+  refusesUs,
+  TransportFailure,
+  type TransportFailureReason,
+} from '../../failures/transportFailure.js';
 import type { ServerSendOptions, ServerTransport } from '../../peer/transport.js';
 
 interface HttpTransportDeps {
@@ -53,10 +58,11 @@ function legacySign(reason: TransportFailureReason): string | undefined {
   return reason.kind === 'status' && !finalStatuses.includes(reason.status) ? `HTTP ${reason.status}` : undefined;
 }
 
-/** A refused notification says nothing about other messages, unless the server refuses us (X2b). */
-function isPointlessRefusal(error: unknown): boolean {
-  const reason = error instanceof TransportFailure ? error.reason : undefined;
-  return reason?.kind === 'status' && ![401, 403, 407, 429].includes(reason.status);
+/** A lost or refused notification says nothing about other messages, unless the server refuses us (X2b). */
+export function isPointlessRefusal(error: unknown): boolean {
+  if (!(error instanceof TransportFailure)) return false;
+  const { kind } = error.reason;
+  return kind === 'status' ? !refusesUs(error.reason) : ['broken', 'redirect', 'notMcp', 'tooLarge'].includes(kind);
 }
 
 export class HttpTransport implements ServerTransport {
@@ -159,12 +165,14 @@ export class HttpTransport implements ServerTransport {
       return await this.withoutInitialize(streamable, id, message, reason.status);
     }
     const why = legacySign(reason);
-    if (why !== undefined) {
-      if (await this.fallBack(streamable, message, why)) return;
-      // What comes next, if anything does, is `server/discover`.
-      if (!this.hasEnded()) this.openStreamable();
-    }
-    channelDeps.deliver(failureAnswer(id, failure));
+    const fallBack = why === undefined ? { failure } : await this.fallBack(streamable, message, why);
+    if (fallBack === 'spoken') return;
+    // What comes next, if anything does, is `server/discover`.
+    if (why !== undefined && !this.hasEnded()) this.openStreamable();
+    // That the server does speak HTTP+SSE explains more than its refusal of a POST.
+    const later = fallBack.failure;
+    const isTelling = later?.reason.kind === 'redirect' && later.reason.remedy?.kind === 'otherEndpoint';
+    channelDeps.deliver(failureAnswer(id, isTelling ? later : failure));
   }
 
   private openStreamable(): StreamableChannel {
@@ -197,22 +205,26 @@ export class HttpTransport implements ServerTransport {
   }
 
   /** @param why completes "… answers a posted initialize with" */
-  private async fallBack(streamable: HttpChannel, message: JSONRPCMessage, why: string): Promise<boolean> {
+  private async fallBack(
+    streamable: HttpChannel,
+    message: JSONRPCMessage,
+    why: string,
+  ): Promise<'spoken' | { readonly failure?: TransportFailure | undefined }> {
     await streamable.close();
     const legacy = new LegacySseChannel(this.channelDeps);
-    if (this.hasEnded()) return false;
+    if (this.hasEnded()) return {};
     this.state = { kind: 'open', channel: legacy };
     const timer = this.deps.clock.after(fallBackMs, () => void legacy.close());
     const failure = await legacy.open().finally(() => timer.dispose());
     if (failure || this.hasEnded()) {
       if (failure) this.channelDeps.log.write('debug', `[http] no HTTP+SSE either: ${failure.message}`);
       await legacy.close();
-      return false;
+      return { failure };
     }
     const text = `${this.deps.launch.url} answers a posted initialize with ${why}; speaking HTTP+SSE of protocol 2024-11-05 to it`;
     this.channelDeps.log.write('info', text);
     await legacy.send(message);
-    return true;
+    return 'spoken';
   }
 
   private hasEnded(): boolean {

@@ -47,6 +47,11 @@ export class LineSplitter {
     return typeof limit === 'number' ? limit : limit();
   }
 
+  /** The beginning of a line whose break has not come. */
+  get unfinished(): string {
+    return this.skipped ? '' : Buffer.concat(this.pieces, Math.min(this.length, endLength)).toString();
+  }
+
   end(): void {
     if (this.length > 0 && !this.stopped) this.flush();
   }

@@ -142,7 +142,11 @@ export class StdioTransport implements ServerTransport {
   }
 
   get remains(): StdioRemains {
-    return { stderr: [...this.stderr], stray: [...this.stray], sawMessage: this.sawMessage };
+    const unfinished = shortened(this.stdoutLines.unfinished.trim(), keptLineLength);
+    // The rest of a cut line may begin in the middle of a secret (E4).
+    const last = this.exceeds ? '' : shortened(this.stderrLines.unfinished.trim(), keptLineLength);
+    const stderr = last === '' ? [...this.stderr] : [...this.stderr, last];
+    return { stderr, stray: [...this.stray], unfinished, sawMessage: this.sawMessage };
   }
 
   start(): Promise<void> {

@@ -272,6 +272,7 @@ describe('a problem of YAML', () => {
 describe('headers that belong to the protocol (X2)', () => {
   it('a header of the transport is left out with a warning at its name, and the server starts', () => {
     const names = ['Accept', 'content-type', 'HOST', 'Transfer-Encoding', 'Mcp-Session-Id', 'MCP-Protocol-Version'];
+    names.push('Accept-Encoding', 'Mcp-Foo', 'Range', 'If-None-Match');
     for (const name of names) {
       const text = `version: 1\nservers:\n  a:\n    transport: streamable_http\n    url: https://a.test/\n    headers: { X-Own: y, ${name}: x }\n`;
       const parsed = parse(text);

@@ -3,6 +3,7 @@ import { LoopShare } from '../../../../src/core/base/turns.js';
 import assert from 'node:assert/strict';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { openConnection, type Opening } from '../../../../src/core/connections/eras/opening.js';
+import { TransportFailure } from '../../../../src/core/failures/transportFailure.js';
 import type { ServerTransport } from '../../../../src/core/peer/transport.js';
 import { FakeClock } from '../../../support/fakes/fakeClock.js';
 
@@ -13,9 +14,22 @@ const right = {
 };
 const tool = { name: 'a', inputSchema: { type: 'object' } };
 
+interface OverOpening {
+  readonly signal: AbortSignal;
+  readonly initialized: () => Promise<void>;
+  readonly listed: object;
+}
+
 /** Opens a connection to a server that sends `said` at `initialize`. The server ends without an answer in `said`. */
-async function open(
-  ...said: readonly object[]
+function open(...said: readonly object[]): Promise<{ opening: Opening; lines: string[]; sent: JSONRPCMessage[] }> {
+  return openTo(said, (transport) => transport.onclose?.());
+}
+
+async function openTo(
+  said: readonly object[],
+  unanswered: (transport: ServerTransport) => void,
+  clock = new FakeClock(),
+  over: Partial<OverOpening> = {},
 ): Promise<{ opening: Opening; lines: string[]; sent: JSONRPCMessage[] }> {
   const sent: JSONRPCMessage[] = [];
   const lines: string[] = [];
@@ -28,13 +42,14 @@ async function open(
       const { id, method } = message as { id?: number; method?: string };
       const say = (answer: object): void => transport.onmessage?.({ jsonrpc: '2.0', ...answer } as JSONRPCMessage);
       queueMicrotask(() => {
-        if (method === 'tools/list') return say({ id, result: { tools: [tool] } });
+        if (method === 'tools/list') return say({ id, ...(over.listed ?? { result: { tools: [tool] } }) });
+        if (method === 'prompts/list') return say({ id, result: { prompts: [{ name: 'p' }] } });
         if (method === 'server/discover') return say({ id, error: { code: -32601, message: 'Method not found' } });
         if (method !== 'initialize') return;
         for (const each of said) say(each);
-        if (!said.some((each) => 'id' in each && Number(each.id) === id)) transport.onclose?.();
+        if (!said.some((each) => 'id' in each && Number(each.id) === id)) unanswered(transport);
       });
-      return Promise.resolve();
+      return method === 'notifications/initialized' && over.initialized ? over.initialized() : Promise.resolve();
     },
   };
   const opening = await openConnection({
@@ -42,12 +57,12 @@ async function open(
     era: { expected: 'legacy', onSeen: () => {} },
     clientVersion: '1',
     capabilities: {},
-    clock: new FakeClock(),
-    share: new LoopShare(new FakeClock()),
+    clock,
+    share: new LoopShare(clock),
     log: { write: (_, message) => lines.push(message) },
     trace: () => false,
     timeoutMs: 1000,
-    signal: new AbortController().signal,
+    signal: over.signal ?? new AbortController().signal,
   });
   return { opening, lines, sent };
 }
@@ -92,6 +107,42 @@ describe('opening a connection', () => {
     assert.deepEqual((await open({ id: 0, error })).opening, refused);
     assert.deepEqual((await open({ error })).opening, refused);
     assert.deepEqual((await open({ id: 7, error })).opening, { kind: 'transport', failure: undefined });
+  });
+
+  it('opening takes an error without an id as the answer to initialize, even of a server that lives on', async () => {
+    const error = { code: -32603, message: 'Boom' };
+    const clock = new FakeClock();
+    const opening = openTo([{ error }], () => {}, clock);
+    await clock.flow(10_000);
+    assert.deepEqual((await opening).opening, { kind: 'refused', ...error });
+    assert.equal(clock.pending, 0);
+  });
+
+  const refusal = new TransportFailure({ kind: 'status', status: 401, body: '', contentType: '', url: 'http://a' });
+
+  it('opening names notifications/initialized if that is refused, or never taken', async () => {
+    const openWith = (over: Partial<OverOpening>) =>
+      openTo([{ id: 0, result: right }], () => {}, new FakeClock(), over);
+    const { opening } = await openWith({ initialized: () => Promise.reject(refusal) });
+    assert.deepEqual(opening, { kind: 'transport', failure: refusal, to: 'notifications/initialized' });
+    const limit = new AbortController();
+    const hanging = (): Promise<void> => {
+      queueMicrotask(() => limit.abort());
+      return new Promise(() => {});
+    };
+    const stopped = await openWith({ signal: limit.signal, initialized: hanging });
+    assert.deepEqual(stopped.opening, { kind: 'stopped', during: 'initialized' });
+  });
+
+  it('opening keeps the reason why a refused list got no answer, and the prompts beside it (X3b)', async () => {
+    const listed = { error: { code: -32000, message: 'HTTP 401', data: refusal } };
+    const openWith = (capabilities: object) =>
+      openTo([{ id: 0, result: { ...right, capabilities } }], () => {}, new FakeClock(), { listed });
+    const failed = { kind: 'transport', failure: refusal, to: 'tools/list' };
+    assert.deepEqual((await openWith({ tools: {} })).opening, failed);
+    const { opening } = await openWith({ tools: {}, prompts: {} });
+    assert.equal(opening.kind, 'opened');
+    assert.deepEqual(opening.kind === 'opened' && opening.toolsFailure, failed);
   });
 
   it('opening reports the fault of an answer', async () => {

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
-import { discard, isWithinOrigin, readShort, shown } from '../../../../src/core/connections/http/exchange.js';
+import {
+  discard,
+  isWithinOrigin,
+  readShort,
+  redirectRemedy,
+  shown,
+} from '../../../../src/core/connections/http/exchange.js';
 import { FakeClock } from '../../../support/fakes/fakeClock.js';
 
 describe('origins', () => {
@@ -20,6 +26,27 @@ describe('origins', () => {
   it('addresses are shown without secrets', () => {
     assert.equal(shown(new URL('https://user:pass@a:1/path?key=1#x')), 'https://a:1/path');
   });
+});
+
+describe('the remedy for a refused redirect (X3a)', () => {
+  const write = (url: string) => ({ kind: 'write', url }) as const;
+  for (const [from, to, remedy] of [
+    ['http://h:81/mcp', 'https://h:81/mcp/', write('https://h:81/mcp/')],
+    ['http://h/mcp', 'https://h/mcp', write('https://h/mcp')],
+    ['http://h/mcp', 'http://h/mcp/', write('http://h/mcp/')],
+    ['http://h:81/mcp', 'http://h:8080/mcp/', write('http://h:81/mcp/')],
+    ['https://h/mcp', 'http://h/mcp/', write('https://h/mcp/')],
+    ['https://h/mcp', 'http://127.0.0.1:8080/mcp/', write('https://h/mcp/')],
+    ['http://h/mcp', 'http://other.example/mcp/', undefined],
+    ['https://h/mcp', 'https://other.example/mcp/', undefined],
+    ['https://h/mcp', 'http://other.example/mcp/', { kind: 'unsafe' }],
+    ['http://h/mcp', 'http://h/login', { kind: 'signInPage' }],
+    ['http://h/mcp', 'http://h/mcp', { kind: 'circle' }],
+  ] as const) {
+    it(`a redirect from ${from} to ${to} has a remedy that can work and is no less safe`, () => {
+      assert.deepEqual(redirectRemedy(new URL(from), new URL(to)), remedy);
+    });
+  }
 });
 
 describe('the rest of a body', () => {

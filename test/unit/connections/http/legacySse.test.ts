@@ -40,6 +40,27 @@ describe('a channel of HTTP+SSE', () => {
     });
   }
 
+  it('an endpoint on another origin is not used, and the failure says so without its query (X3a)', async () => {
+    const server = new FakeEndpoint(
+      () => status(202),
+      () => events('event: endpoint\ndata: http://internal.example:8000/messages?sessionId=secret\n\n'),
+    );
+    const clock = new FakeClock();
+    const channel = new LegacySseChannel({
+      endpoint: server.endpoint,
+      clock,
+      share: new LoopShare(clock),
+      log: { write: () => {} },
+      deliver: () => {},
+      die: () => {},
+    });
+    const failure = await channel.open();
+    const detail = 'its endpoint event names another origin: http://internal.example:8000/messages';
+    const remedy = { kind: 'otherEndpoint' };
+    assert.deepEqual(failure?.reason, { kind: 'redirect', detail, url: server.url.href, remedy });
+    await channel.close();
+  });
+
   it('answers over HTTP+SSE do not slow the stream, even if the server writes their ids as texts (S2)', async () => {
     const ids = Array.from({ length: 2500 }, (_, id) => id);
     const body = new PassThrough();

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
+import { Readable } from 'node:stream';
+import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import type { HttpReply } from '../../../../src/core/connections/http/exchange.js';
+import { TransportFailure } from '../../../../src/core/failures/transportFailure.js';
 import { basics, ChannelStage } from '../../../support/fakes/channelStage.js';
 import { rest } from '../../../support/fakes/fakeClock.js';
 import { events, FakeEndpoint, silence, status, type Sent } from '../../../support/fakes/fakeEndpoint.js';
@@ -30,31 +33,67 @@ describe('a channel of Streamable HTTP', () => {
   });
 
   describe('a channel with a server that denies the session in words (X2a)', () => {
-    const error = (message: Sent, text: string, code = -32001): string =>
-      JSON.stringify({ jsonrpc: '2.0', id: message.id, error: { code, message: text } });
+    const error = (message: Sent, text: string, code = -32001, data?: object): string =>
+      JSON.stringify({ jsonrpc: '2.0', id: message.id, error: { code, message: text, data } });
     const call = { jsonrpc: '2.0', id: 7, method: 'tools/call', params: {} } as const;
     const json = 'application/json';
 
-    async function outcomeOf(refuse: (message: Sent) => HttpReply, refusals = 1): Promise<FakeEndpoint> {
+    async function outcomeOf(
+      refuse: (message: Sent) => HttpReply,
+      refusals = 1,
+      asked: JSONRPCMessage = call,
+    ): Promise<FakeEndpoint> {
       const other = basics();
       let left = refusals;
       const server = new FakeEndpoint((message) =>
         message.method === 'tools/call' && left-- > 0 ? refuse(message) : other(message),
       );
       await stage.open(server);
-      await stage.channel.send(call);
+      await stage.channel.send(asked);
       await stage.clock.flow(1000);
       return server;
     }
 
+    const withId =
+      (httpStatus: number, text: string, code?: number, data?: object) =>
+      (message: Sent): HttpReply =>
+        status(httpStatus, error(message, text, code, data), json);
+    const inWords = (httpStatus: number, text: string) => (): HttpReply => status(httpStatus, text);
     const denials: Record<string, (message: Sent) => HttpReply> = {
-      '401 in plain text': () => status(401, 'Unauthorized: Session not found'),
-      '400 with the id of the request': (message) => status(400, error(message, 'Session not found'), json),
-      '200 with the id of the request': (message) => status(200, error(message, 'Session not found'), json),
-      '400 terminated': () => status(400, 'Session terminated'),
-      '400 not initialized': () => status(400, 'Bad Request: Server not initialized'),
+      '401 in plain text': inWords(401, 'Unauthorized: Session not found'),
+      '400 with the id of the request': withId(400, 'Session not found'),
+      '200 with the id of the request': withId(200, 'Session not found'),
+      '400 with code -32603': withId(400, 'Session not found', -32603),
+      '400 with code -32602': withId(400, 'Invalid session ID', -32602),
+      '200 with code -32603': withId(200, 'Session expired', -32603),
+      '400 with data': withId(400, 'Session not found', -32600, { sessionId: 's1' }),
+      '400 with code -32002': withId(400, 'Server not initialized', -32002),
       '410 gone': () => status(410, '{"error":"Session expired"}', json),
+      '400 with a code in letters': () => status(400, '{"code":"SESSION_NOT_FOUND"}', json),
     };
+    for (const words of [
+      'Session terminated',
+      'Bad Request: Server not initialized',
+      'Session timed out',
+      'No such session',
+      'Could not find session',
+      'Session is not active',
+      "Session doesn't exist",
+      'Session does not exist.',
+      'Bad session id',
+      'Stale session',
+      'Session ID 4f-a1 not recognized',
+      'The session is gone',
+      'Your session has expired, please reconnect',
+      'MCP session "abc" could not be found',
+      'Bad Request: Mcp-Session-Id header is required',
+      'Bad Request: No valid session ID provided',
+      'Not Found: Invalid or expired session ID',
+      'No transport found for sessionId',
+      'Session with ID abc was not found',
+      'Session not found: 0b1f',
+    ])
+      denials[`400 ${words}`] = inWords(400, words);
     for (const [what, refuse] of Object.entries(denials)) {
       it(`a channel begins one new session after ${what}`, async () => {
         const server = await outcomeOf(refuse);
@@ -65,21 +104,49 @@ describe('a channel of Streamable HTTP', () => {
     }
 
     const answersOfTheirOwn: Record<string, (message: Sent) => HttpReply> = {
-      'a 404 with its id': (message) => status(404, error(message, 'No such tool', -32602), json),
-      'a 400 with its id and other words': (message) => status(400, error(message, 'The browser is busy'), json),
-      'an error of the tool with another code': (message) => status(200, error(message, 'Session not found', 5), json),
+      'a 404 with its id': withId(404, 'No such tool', -32602),
+      'a 400 with its id and other words': withId(400, 'The browser is busy'),
+      'an error of the tool with another code': withId(200, 'Session not found', 5),
       'a 401 with a challenge': () => ({
         ...status(401, 'Session not found'),
         headers: { 'www-authenticate': 'Bearer' },
       }),
-      'a 401 without such words': () => status(401, 'Unauthorized'),
+      'a 401 without such words': inWords(401, 'Unauthorized'),
     };
+    for (const words of [
+      'Your login session at GitHub has expired',
+      'Browser session closed',
+      'Stripe: checkout session is invalid',
+      'Protocol error (Page.navigate): Session closed. Most likely the page has been closed.',
+      'The session at GitHub has expired',
+      'Session token expired',
+      'No debug session found',
+      'Invalid arguments: session_id is required',
+      'Missing browser_session',
+      'Database not initialized',
+    ]) {
+      answersOfTheirOwn[`a 200 with “${words}”`] = withId(200, words, -32000);
+      answersOfTheirOwn[`a 400 with its id and “${words}”`] = withId(400, words, -32603);
+      answersOfTheirOwn[`a 400 with the words “${words}”`] = inWords(400, words);
+    }
     for (const [what, refuse] of Object.entries(answersOfTheirOwn)) {
       it(`a channel takes ${what} as the answer, and sends nothing again`, async () => {
         const server = await outcomeOf(refuse);
         assert.equal(stage.renewed, 0);
         assert.equal(server.seen.filter((method) => method === 'tools/call').length, 1);
         assert.ok('error' in (stage.delivered.at(-1) ?? {}));
+      });
+    }
+
+    for (const [code, renewed] of [
+      [-32602, 0],
+      [-32603, 0],
+      [-32001, 1],
+    ] as const) {
+      it(`with a session in the arguments of the call, a refusal with ${code} ${renewed ? 'denies' : 'does not deny'} that of the connection`, async () => {
+        const asked = { ...call, params: { name: 'step', arguments: { sessionId: 'a' } } };
+        await outcomeOf(withId(200, 'Session not found', code), 1, asked);
+        assert.equal(stage.renewed, renewed);
       });
     }
 
@@ -110,6 +177,52 @@ describe('a channel of Streamable HTTP', () => {
         await stage.channel.send({ jsonrpc: '2.0', id: 7, method: 'tools/call', params: {} });
         await stage.clock.flow(1000);
         assert.deepEqual(stage.delivered.at(-1), { jsonrpc: '2.0', id: 7, result: { ok: true } });
+      });
+    }
+
+    for (const make of [
+      (text: string) => status(200, text, 'application/json'),
+      (text: string) => events(`data: ${text}\n\n`),
+    ]) {
+      it(`a channel takes an error without an id as the answer, in ${make('').contentType}`, async () => {
+        const other = basics();
+        const error = { code: -32603, message: 'Boom' };
+        const server = new FakeEndpoint((message) =>
+          message.method === 'tools/call' ? make(JSON.stringify({ jsonrpc: '2.0', id: null, error })) : other(message),
+        );
+        await stage.open(server);
+        await stage.channel.send({ jsonrpc: '2.0', id: 7, method: 'tools/call', params: {} });
+        await stage.clock.flow(1000);
+        assert.deepEqual(stage.delivered, [{ jsonrpc: '2.0', id: 7, error }]);
+      });
+    }
+
+    const unreadable: Record<string, (text: string) => HttpReply> = {
+      notJson: (text) => status(200, text.slice(0, -1), 'application/json'),
+      utf16: (text) => ({
+        ...status(200, '', 'application/json'),
+        body: Readable.from([Buffer.from(text, 'utf16le')]),
+      }),
+      compression: (text) => ({
+        ...status(200, text),
+        headers: { 'content-encoding': 'zstd' },
+        contentType: 'text/html',
+      }),
+    };
+    for (const [fault, make] of Object.entries(unreadable)) {
+      it(`a channel says why an answer cannot be read: ${fault}`, async () => {
+        const other = basics();
+        const server = new FakeEndpoint((message) =>
+          message.method === 'tools/call' ? make(json(message)) : other(message),
+        );
+        await stage.open(server);
+        await stage.channel.send({ jsonrpc: '2.0', id: 7, method: 'tools/call', params: {} });
+        await stage.clock.flow(1000);
+        const answer = stage.delivered.at(-1);
+        assert.ok(answer && 'error' in answer && answer.error.data instanceof TransportFailure);
+        const { reason } = answer.error.data;
+        assert.equal(reason.kind === 'notMcp' && reason.fault, fault);
+        assert.doesNotMatch(answer.error.message, /\0/);
       });
     }
 

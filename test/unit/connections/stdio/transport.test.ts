@@ -12,6 +12,7 @@ describe('stdio transport', () => {
   let written: Promise<void>;
   let transport: StdioTransport;
   let stdout: PassThrough;
+  let stderr: PassThrough;
   let exit: (exit: ProcessExit) => void;
   let stdin: Writable;
   let clock: FakeClock;
@@ -33,11 +34,12 @@ describe('stdio transport', () => {
       writev: (chunks, done) => take(chunks.map(({ chunk }) => chunk as string).join(''), done),
     });
     stdout = new PassThrough();
+    stderr = new PassThrough();
     const tree = {
       pid: 1,
       stdin,
       stdout,
-      stderr: new PassThrough(),
+      stderr,
       exited: new Promise<ProcessExit>((resolve) => (exit = resolve)),
       stop: () => Promise.resolve(stdin.end() && []),
     };
@@ -50,6 +52,14 @@ describe('stdio transport', () => {
 
   const send = (id: number): Promise<void> => transport.send({ jsonrpc: '2.0', id, method: 'ping' });
   const line = (id: number): string => `{"jsonrpc":"2.0","id":${id},"method":"ping"}\n`;
+
+  it('an unfinished last line belongs to the output (X3a)', async () => {
+    stdout.write('not JSON\n{"jsonrpc"');
+    stderr.write('Ready\nEnter token: ');
+    await rest();
+    const { stray, unfinished, stderr: words } = transport.remains;
+    assert.deepEqual([stray, unfinished, words], [['not JSON'], '{"jsonrpc"', ['Ready', 'Enter token:']]);
+  });
 
   it('messages of one turn are written together, in their order', async () => {
     await Promise.all([send(1), send(2)]);

@@ -13,10 +13,10 @@ import { asText } from '../../../base/text.js';
 import type { HttpLaunch } from '../../../config/model.js';
 import { directAgents, type HttpAgents, type MakeAgents } from '../agents.js';
 import type { HttpAccess, Refusal, Verdict } from '../endpoint.js';
-import { exchange, readText } from '../exchange.js';
+import { exchange, readText, shown } from '../exchange.js';
 import type { Authority } from './discovery.js';
 import { SignInFailure, timelyAnswer, type SecretStore, type SignInBrowser, type SignInStatus } from './contract.js';
-import { readableAnswer } from './answers.js';
+import { readableAnswer, whatCameForToken } from './answers.js';
 import {
   coversScopes,
   type Grant,
@@ -364,6 +364,9 @@ function oauthFetch(agents: HttpAgents, userAgent: string, signal: AbortSignal):
       signal,
     });
     const text = await readableAnswer(await readText(reply, bodyLimit));
+    const isForToken = init?.method === 'POST' && new URLSearchParams(body?.toString()).has('grant_type');
+    const came = isForToken && reply.status >= 200 && reply.status <= 299 ? whatCameForToken(text) : undefined;
+    if (came !== undefined) throw new Error(`${shown(reply.url)} answered the request for a token ${came}.`);
     const replied = new Headers();
     for (const [name, value] of Object.entries(reply.headers)) {
       if (name !== 'content-encoding' && name !== 'content-length' && value !== undefined) {

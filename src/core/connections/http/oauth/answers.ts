@@ -47,6 +47,21 @@ export async function readableAnswer(text: string): Promise<string> {
   return JSON.stringify(answer);
 }
 
+/** Says in words what came in place of a token; undefined if there is one. Values stay out of it, because they are secret. */
+export function whatCameForToken(text: string): string | undefined {
+  const answer = parsedObject(text);
+  if (!answer) return 'not with a JSON object';
+  const { access_token: token, error, error_description: description } = answer;
+  if (typeof token === 'string' && token !== '') return undefined;
+  if (typeof error === 'string') {
+    const words = typeof description === 'string' ? `: ${description}` : '';
+    return `with the error ${error}${words}`.slice(0, 300);
+  }
+  const isNull = /"access_token"\s*:\s*null/.test(text);
+  const found = isNull ? 'null' : token === undefined ? 'missing' : token === '' ? 'empty' : 'no text';
+  return `without a token: \`access_token\` is ${found}`;
+}
+
 function parsedObject(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text, (_, one: unknown) =>

@@ -6,7 +6,11 @@ import {
   OAuthTokensSchema,
   OpenIdProviderDiscoveryMetadataSchema,
 } from '@modelcontextprotocol/sdk/shared/auth.js';
-import { absentEndpoint, readableAnswer } from '../../../../../src/core/connections/http/oauth/answers.js';
+import {
+  absentEndpoint,
+  readableAnswer,
+  whatCameForToken,
+} from '../../../../../src/core/connections/http/oauth/answers.js';
 
 const issuer = 'https://auth.example';
 const metadata = {
@@ -25,6 +29,23 @@ describe('answers of authorization servers (X7)', () => {
       token_type: 'Bearer',
     });
   });
+
+  for (const [text, words] of [
+    ['{"access_token":"a","token_type":"Bearer"}', undefined],
+    ['{"access_token":null,"token_type":"Bearer"}', 'without a token: `access_token` is null'],
+    ['{"access_token":""}', 'without a token: `access_token` is empty'],
+    ['{"access_token":5}', 'without a token: `access_token` is no text'],
+    ['{"refresh_token":"secret"}', 'without a token: `access_token` is missing'],
+    [
+      '{"error":"bad_refresh_token","error_description":"It is too old"}',
+      'with the error bad_refresh_token: It is too old',
+    ],
+    ['<html>', 'not with a JSON object'],
+  ] as const) {
+    it(`what came in place of a token is said in words: ${text}`, () => {
+      assert.equal(whatCameForToken(text), words);
+    });
+  }
 
   it('null in an answer counts as absent at every depth', async () => {
     const tokens = { access_token: 'a', token_type: 'Bearer', refresh_token: null, scope: null, expires_in: null };
