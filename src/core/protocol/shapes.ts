@@ -62,10 +62,18 @@ function mapOf(entry: Shape): Shape {
 const present: Shape = (value) => value ?? undefined;
 
 /** In these keywords of a schema, null is a value. */
-const nullable = ['default', 'const', 'example', 'examples', 'enum'];
+const nullable = ['default', 'const', 'example'];
 const schemaKeywords = ['items', 'additionalProperties', 'not', 'if', 'then', 'else', 'contains', 'propertyNames'];
 const schemaLists = ['allOf', 'anyOf', 'oneOf', 'prefixItems'];
-const schemaMaps = ['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'];
+const schemaMaps = [
+  'properties',
+  'patternProperties',
+  '$defs',
+  'definitions',
+  'dependencies',
+  'dependentRequired',
+  'dependentSchemas',
+];
 /** A deeper schema is taken as it is, because the walk must end. */
 const deepestSchema = 64;
 

@@ -110,6 +110,17 @@ describe('entries of lists with fields that do not fit (X3)', () => {
     });
   });
 
+  it('keywords of schemas that are null count as absent, and values in them stay', () => {
+    const x = { enum: null, examples: null, dependencies: { a: null, b: ['c'] }, default: null };
+    const read = { dependencies: { b: ['c'] }, default: null };
+    const schemaOf = (part: object, values: unknown) =>
+      ({ type: 'object', properties: { x: part, y: { enum: values, examples: values } } }) as const;
+    for (const key of ['inputSchema', 'outputSchema'] as const) {
+      const given = { name: 'a', inputSchema: { type: 'object' as const }, [key]: schemaOf(x, [null]) };
+      assert.deepEqual(rightTool(given)[key], schemaOf(read, [null]));
+    }
+  });
+
   it('maps and lists of schemas may be null or empty ones of the other kind', () => {
     const inputSchema = { type: 'object', properties: [], required: {}, $defs: null, additionalProperties: null };
     assert.deepEqual(rightTool({ name: 'a', inputSchema }), { name: 'a', inputSchema: { type: 'object' } });
