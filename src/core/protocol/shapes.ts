@@ -13,6 +13,7 @@ type Shape = (value: unknown) => unknown;
 const text: Shape = (value) => (typeof value === 'string' ? value : undefined);
 const flag: Shape = (value) => (typeof value === 'boolean' ? value : undefined);
 const number: Shape = (value) => (typeof value === 'number' ? value : undefined);
+const whole: Shape = (value) => (Number.isSafeInteger(value) ? value : undefined);
 const table: Shape = (value) => (isObject(value) ? value : undefined);
 const share: Shape = (value) => (typeof value === 'number' && value >= 0 && value <= 1 ? value : undefined);
 
@@ -153,53 +154,88 @@ export const rightPrompt = reader(promptShape);
 export const rightResource = reader(resourceShape);
 export const rightTemplate = reader(templateShape);
 
-const resourceContents = fields({ mimeType: text, _meta: table, text, blob: text });
-
-const blocks: Readonly<Record<string, Shape>> = {
-  text: fields({ annotations, _meta: table }),
-  image: fields({ annotations, _meta: table }),
-  audio: fields({ annotations, _meta: table }),
-  resource: fields({ annotations, _meta: table, resource: resourceContents }),
-  resource_link: resourceShape,
+const resourceFields = fields({ mimeType: text, _meta: table, text, blob: text }, { uri: text });
+const resourceContents: Shape = (value) => {
+  const read = resourceFields(value);
+  return isObject(read) && (read['text'] ?? read['blob']) !== undefined ? read : undefined;
 };
 
-/** A part with an unknown type passes through, because it may come from a later version. */
-const block: Shape = (value) => {
-  if (!isObject(value)) return present(value);
-  const { type } = value;
-  const shape = typeof type === 'string' && Object.hasOwn(blocks, type) ? blocks[type] : undefined;
-  return shape ? shape(value) : value;
-};
+const binary = fields({ annotations, _meta: table }, { data: text, mimeType: text });
+const blocks: ReadonlyMap<unknown, Shape> = new Map([
+  ['text', fields({ annotations, _meta: table }, { text })],
+  ['image', binary],
+  ['audio', binary],
+  ['resource', fields({ annotations, _meta: table }, { resource: resourceContents })],
+  ['resource_link', fields({ ...described, size: number }, { name: text, uri: text })],
+]);
 
-const blockOrBlocks: Shape = (value) => (Array.isArray(value) ? listOf(block)(value) : block(value));
-const message: Shape = (value) =>
-  isObject(value) ? fields({ content: blockOrBlocks, _meta: table })(value) : present(value);
-const contents: Shape = (value) => (isObject(value) ? resourceContents(value) : present(value));
+const block: Shape = (value) => (isObject(value) ? blocks.get(value['type'])?.(value) : undefined);
+/** The dialect judges the other types of a conversation with a model, because versions differ in them. */
+const sampledBlock: Shape = (value) => (isObject(value) && !blocks.has(value['type']) ? value : block(value));
+
+const messageOf = (part: Shape): Shape =>
+  fields(
+    { _meta: table },
+    {
+      role: oneOf('user', 'assistant'),
+      content: (value) => (Array.isArray(value) ? listOf(part)(value) : part(value)),
+    },
+  );
 const unlessList =
   (entry: Shape): Shape =>
   (value) =>
     Array.isArray(value) ? listOf(entry)(value) : value;
 
+const completionFields = fields({ values: listOf(text), total: whole, hasMore: flag });
+const completion: Shape = (value) => {
+  const read = (completionFields(value) ?? {}) as Fields;
+  return read['values'] === undefined ? { ...read, values: [] } : read;
+};
+
+const parts: Readonly<Record<string, Shape>> = {
+  content: block,
+  contents: resourceContents,
+  messages: messageOf(block),
+};
+
 const resultShape = fields({
   _meta: table,
   isError: flag,
-  content: unlessList(block),
-  contents: unlessList(contents),
-  messages: unlessList(message),
-  completion: fields({ values: unlessList(present), total: number, hasMore: flag }),
+  ...Object.fromEntries(Object.entries(parts).map(([key, part]) => [key, unlessList(part)])),
+  completion,
 });
+const promptResult = fields({ description: text });
 
 /** Of a request to a server that is not for a list. */
-export const rightResult = reader(resultShape);
+export const rightResult: <Result extends object>(result: Result) => Result = reader((result) => {
+  const read = resultShape(result);
+  return isObject(read) && 'messages' in read ? promptResult(read) : read;
+});
 
-const withMeta = fields({ _meta: fields({ progressToken: (value) => text(value) ?? number(value) }) });
+/** Returns the parts that `rightResult` leaves out of the result, except for those that are null. */
+export function lostParts(result: Fields): readonly unknown[] {
+  const lost = (list: unknown, part: Shape): unknown[] =>
+    Array.isArray(list) ? list.filter((each) => each !== null && part(each) === undefined) : [];
+  const { completion: found } = result;
+  return [
+    ...Object.entries(parts).flatMap(([key, part]) => lost(result[key], part)),
+    ...(isObject(found) ? lost(found['values'], text) : []),
+  ];
+}
+
+const withMeta = fields({
+  _meta: fields({
+    progressToken: (value) => text(value) ?? number(value),
+    'io.modelcontextprotocol/related-task': fields({}, { taskId: text }),
+  }),
+});
 
 const requests: Readonly<Record<string, Shape>> = {
   'prompts/get': fields({ arguments: mapOf(present) }),
   'completion/complete': fields({ context: fields({ arguments: mapOf(present) }) }),
   'elicitation/create': fields({ requestedSchema: schema }),
   'sampling/createMessage': fields({
-    messages: unlessList(message),
+    messages: unlessList(messageOf(sampledBlock)),
     modelPreferences: fields({
       hints: listOf(fields({ name: text })),
       costPriority: share,
@@ -211,22 +247,17 @@ const requests: Readonly<Record<string, Shape>> = {
 };
 
 /** A list of the protocol is empty if it is null. */
-const lists = new Set([
-  'tools',
-  'prompts',
-  'resources',
-  'resourceTemplates',
-  'content',
-  'contents',
-  'messages',
-  'roots',
+const lists = ['tools', 'prompts', 'resources', 'resourceTemplates', 'content', 'contents', 'messages', 'roots'];
+const emptied = new Map<string, () => unknown>([
+  ...lists.map((key) => [key, () => []] as const),
+  ['completion', () => ({ values: [] })],
 ]);
 /** For these fields, null is a value: the time of a task is not limited. */
 const nullableFields = new Set(['ttl', 'ttlMs']);
 
 /** Returns the result of a server without fields that are null, and with empty lists in place of null. */
 export function presentResult(result: Fields): Record<string, unknown> {
-  return withRightMeta(withoutNulls(result, lists));
+  return withRightMeta(withoutNulls(result, emptied));
 }
 
 /** Returns the result of a client without fields that are null: there `content` is a map of answers, or one block. */
@@ -241,13 +272,12 @@ export function presentParams(method: string, params: Fields): Record<string, un
   return (known?.(read) ?? read) as Record<string, unknown>;
 }
 
-const none: ReadonlySet<string> = new Set();
+const none: typeof emptied = new Map();
 
-function withoutNulls(given: Fields, emptied: ReadonlySet<string>): Fields {
-  return repaired(given, Object.keys(given), (key, value) => {
-    if (value !== null || nullableFields.has(key)) return value;
-    return emptied.has(key) ? [] : undefined;
-  });
+function withoutNulls(given: Fields, inPlace: typeof emptied): Fields {
+  return repaired(given, Object.keys(given), (key, value) =>
+    value !== null || nullableFields.has(key) ? value : inPlace.get(key)?.(),
+  );
 }
 
 function withRightMeta(given: Fields): Record<string, unknown> {

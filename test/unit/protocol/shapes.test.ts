@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import {
   CallToolResultSchema,
+  CompleteResultSchema,
+  GetPromptResultSchema,
   ListPromptsResultSchema,
   ListResourcesResultSchema,
   ListResourceTemplatesResultSchema,
@@ -128,32 +130,57 @@ describe('entries of lists with fields that do not fit (X3)', () => {
 });
 
 describe('results and parameters with null (X3)', () => {
+  const type = (value: string) => ({ type: fc.constant(value) });
+  const bytes = fc.oneof(fc.constantFrom(null, 5), fc.constant('YQ=='));
+  const contents = record({ uri: text, mimeType: text, _meta: meta, blob: bytes, text });
   const part = fc.oneof(
-    record({ annotations, _meta: meta }, { type: fc.constant('text'), text: fc.constant('x') }),
-    record({ annotations, _meta: meta }, { type: fc.constant('image'), data: fc.constant('YQ=='), mimeType: name }),
-    record({ ...described, size: odd }, { type: fc.constant('resource_link'), name, uri: name }),
-    record(
-      { annotations, _meta: meta },
-      {
-        type: fc.constant('resource'),
-        resource: record({ mimeType: text, _meta: meta, blob: fc.constant(null) }, { uri: name, text: name }),
-      },
-    ),
-    fc.constant(null),
+    record({ annotations, _meta: meta, text }, type('text')),
+    record({ annotations, _meta: meta, data: bytes, mimeType: text }, type('image')),
+    record({ ...described, size: odd, name: text, uri: text }, type('resource_link')),
+    record({ annotations, _meta: meta, resource: orOdd(contents) }, type('resource')),
+    record({}, type('video')),
+    odd,
   );
+  const relatedTask = (value: unknown) => ({ 'io.modelcontextprotocol/related-task': value });
+  const metaOfResult = fc.oneof(meta, fc.constantFrom(relatedTask(null), relatedTask({ taskId: 5 })));
+  const message = record({ role: maybe('user'), content: fc.oneof(part.filter((each) => !Array.isArray(each))) });
+  const read = (result: Record<string, unknown>) => rightResult(presentResult(result));
 
   it('a result of a tool is read by the schema of the SDK', () => {
-    const results = record({ isError: flag, _meta: meta, content: fc.array(part, { maxLength: 3 }) });
+    const results = record({ isError: flag, _meta: metaOfResult, content: fc.array(part, { maxLength: 3 }) });
     fc.assert(
       fc.property(results, (result) => {
-        const { success } = CallToolResultSchema.safeParse(rightResult(presentResult({ data: 1, ...result })));
+        const { success } = CallToolResultSchema.safeParse(read({ data: 1, ...result }));
         assert.ok(success, JSON.stringify(result));
       }),
       { numRuns: 300 },
     );
   });
 
-  it('contents of a resource are read by the schema of the SDK', () => {
+  it('messages of a prompt, contents of a resource and completions are read by the schema of the SDK', () => {
+    const messages = fc.oneof(fc.array(fc.oneof(message, odd), { maxLength: 3 }), fc.constant(null));
+    const completion = fc.oneof(odd, record({ values: listOf(text), total: odd, hasMore: flag }));
+    const results = fc.oneof(
+      record({ description: odd, _meta: metaOfResult }, { messages }).map(
+        (each) => [GetPromptResultSchema, each] as const,
+      ),
+      record({}, { contents: fc.array(fc.oneof(contents, odd)) }).map(
+        (each) => [ReadResourceResultSchema, each] as const,
+      ),
+      record({}, { completion }).map((each) => [CompleteResultSchema, each] as const),
+    );
+    fc.assert(
+      fc.property(results, ([parser, result]) => {
+        const right = read(result);
+        assert.ok(parser.safeParse(right).success, `${JSON.stringify(result)} became ${JSON.stringify(right)}`);
+        assert.equal(read(right), right);
+      }),
+      { numRuns: 500 },
+    );
+    assert.deepEqual(read({ completion: { values: ['a', null, 5], total: 1.5 } }), { completion: { values: ['a'] } });
+  });
+
+  it('a field of contents that is null costs only that field', () => {
     const contents = [{ uri: 'a:b', text: 'x', blob: null, mimeType: null, _meta: null }, null];
     assert.ok(ReadResourceResultSchema.safeParse(rightResult({ contents })).success);
     assert.deepEqual(rightResult({ contents }), { contents: [{ uri: 'a:b', text: 'x' }] });
