@@ -95,6 +95,7 @@ function keyword(key: string, given: unknown, inner: Shape): unknown {
     return isObject(given) ? mapOf(inner)(given) : present(given);
   }
   if (schemaLists.includes(key)) return Array.isArray(given) ? listOf(inner)(given) : present(given);
+  if (key === 'required' && Array.isArray(given)) return listOf(text)(given);
   if (key === 'required' && isObject(given) && Object.keys(given).length === 0) return undefined;
   return present(given);
 }
