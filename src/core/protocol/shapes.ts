@@ -6,6 +6,7 @@
  */
 import { isObject } from '../base/isObject.js';
 import type { Fields } from './client.js';
+import { metaKeys } from './versions.js';
 
 /** Returns the value, a repaired copy, or undefined if the value does not fit. */
 type Shape = (value: unknown) => unknown;
@@ -227,6 +228,7 @@ export function lostParts(result: Fields): readonly unknown[] {
 const withMeta = fields({
   _meta: fields({
     progressToken: (value) => text(value) ?? number(value),
+    [metaKeys.logLevel]: present,
     'io.modelcontextprotocol/related-task': fields({}, { taskId: text }),
   }),
 });

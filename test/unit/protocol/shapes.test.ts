@@ -193,6 +193,11 @@ describe('results and parameters with null (X3)', () => {
     assert.equal(rightResult(presentResult(result)), result);
   });
 
+  it('a log level of a request that is null counts as absent (X8)', () => {
+    const _meta = { 'io.modelcontextprotocol/logLevel': null, more: null };
+    assert.deepEqual(presentParams('tools/list', { _meta }), { _meta: { more: null } });
+  });
+
   it('the fields of known requests that are null count as absent', () => {
     assert.deepEqual(presentParams('prompts/get', { name: 'a', arguments: { x: null, y: 'z' } }), {
       name: 'a',
