@@ -233,10 +233,35 @@ const withMeta = fields({
   }),
 });
 
+const fieldOfForm = (ofDefault: Shape): Shape =>
+  fields({
+    title: text,
+    description: text,
+    default: ofDefault,
+    minLength: number,
+    maxLength: number,
+    minimum: number,
+    maximum: number,
+    minItems: number,
+    maxItems: number,
+    format: oneOf('email', 'uri', 'date', 'date-time'),
+    enumNames: listOf(text),
+  });
+const fieldsOfForm: ReadonlyMap<unknown, Shape> = new Map([
+  ['string', fieldOfForm(text)],
+  ['number', fieldOfForm(number)],
+  ['integer', fieldOfForm(number)],
+  ['boolean', fieldOfForm(flag)],
+  ['array', fieldOfForm(listOf(text))],
+]);
+const formField: Shape = (value) => (isObject(value) && fieldsOfForm.get(value['type'])?.(value)) || value;
+const form = fields({ properties: mapOf(formField) });
+
 const requests: Readonly<Record<string, Shape>> = {
   'prompts/get': fields({ arguments: mapOf(present) }),
   'completion/complete': fields({ context: fields({ arguments: mapOf(present) }) }),
-  'elicitation/create': fields({ requestedSchema: schema }),
+  'elicitation/create': fields({ requestedSchema: (value) => form(schema(value)) }),
+  'notifications/message': fields({ logger: text }),
   'sampling/createMessage': fields({
     messages: unlessList(messageOf(sampledBlock)),
     modelPreferences: fields({
@@ -246,6 +271,12 @@ const requests: Readonly<Record<string, Shape>> = {
       intelligencePriority: share,
     }),
     tools: unlessList(toolShape),
+    systemPrompt: text,
+    temperature: number,
+    stopSequences: listOf(text),
+    includeContext: oneOf('none', 'thisServer', 'allServers'),
+    metadata: table,
+    toolChoice: fields({ mode: oneOf('auto', 'required', 'none') }),
   }),
 };
 
@@ -271,11 +302,13 @@ export function presentAnswer(result: Fields): Record<string, unknown> {
 /** Returns the parameters of a message without the fields that are null. */
 export function presentParams(method: string, params: Fields): Record<string, unknown> {
   const known = Object.hasOwn(requests, method) ? requests[method] : undefined;
-  const read = withRightMeta(withoutNulls(params, none));
+  const read = withRightMeta(withoutNulls(params, method === 'notifications/message' ? kept : none));
   return (known?.(read) ?? read) as Record<string, unknown>;
 }
 
 const none: typeof emptied = new Map();
+/** A message of a log must have data, and its data may be null. */
+const kept: typeof emptied = new Map([['data', () => null]]);
 
 function withoutNulls(given: Fields, inPlace: typeof emptied): Fields {
   return repaired(given, Object.keys(given), (key, value) =>

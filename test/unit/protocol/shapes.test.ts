@@ -2,8 +2,11 @@ import assert from 'node:assert/strict';
 import {
   CallToolResultSchema,
   CompleteResultSchema,
+  CreateMessageRequestParamsSchema,
+  ElicitRequestFormParamsSchema,
   GetPromptResultSchema,
   ListPromptsResultSchema,
+  LoggingMessageNotificationParamsSchema,
   ListResourcesResultSchema,
   ListResourceTemplatesResultSchema,
   ListToolsResultSchema,
@@ -184,6 +187,58 @@ describe('results and parameters with null (X3)', () => {
     const contents = [{ uri: 'a:b', text: 'x', blob: null, mimeType: null, _meta: null }, null];
     assert.ok(ReadResourceResultSchema.safeParse(rightResult({ contents })).success);
     assert.deepEqual(rightResult({ contents }), { contents: [{ uri: 'a:b', text: 'x' }] });
+  });
+
+  it('requests and messages of servers are read by the schema of the SDK', () => {
+    const part = record({ annotations, _meta: meta, text }, type('text'));
+    const sampling = record(
+      {
+        systemPrompt: text,
+        temperature: odd,
+        stopSequences: listOf(text),
+        includeContext: maybe('none'),
+        metadata: odd,
+        modelPreferences: orOdd(record({ hints: listOf(record({ name: text })), costPriority: odd })),
+        toolChoice: orOdd(record({ mode: maybe('auto') })),
+      },
+      { maxTokens: fc.constant(5), messages: fc.array(record({ role: maybe('user'), content: part })) },
+    );
+    const bounds = {
+      title: text,
+      description: text,
+      default: odd,
+      minLength: odd,
+      maximum: odd,
+      minItems: odd,
+      format: text,
+    };
+    const fields = ['string', 'number', 'integer', 'boolean'].map((each) => record(bounds, type(each)));
+    const choices = { items: fc.constant({ type: 'string', enum: ['a'] }) };
+    const choice = record({ ...bounds, enumNames: listOf(text) }, { ...type('string'), enum: fc.constant(['a']) });
+    const properties = fc.dictionary(
+      fc.constantFrom('a', 'b'),
+      fc.oneof(...fields, choice, record(bounds, { ...type('array'), ...choices })),
+    );
+    const requestedSchema = record({ required: fc.constantFrom(null, ['a', null]) }, { ...type('object'), properties });
+    const messages = fc.oneof(
+      sampling.map((each) => ['sampling/createMessage', CreateMessageRequestParamsSchema, each] as const),
+      record({ mode: fc.constant(null) }, { message: name, requestedSchema }).map(
+        (each) => ['elicitation/create', ElicitRequestFormParamsSchema, each] as const,
+      ),
+      record({ logger: text }, { level: fc.constant('info'), data: odd }).map(
+        (each) => ['notifications/message', LoggingMessageNotificationParamsSchema, each] as const,
+      ),
+    );
+    fc.assert(
+      fc.property(messages, ([method, parser, params]) => {
+        const right = presentParams(method, params);
+        const { success, error } = parser.safeParse(right);
+        assert.ok(success, `${JSON.stringify(params)} became ${JSON.stringify(right)}: ${error?.message ?? ''}`);
+        assert.equal(presentParams(method, right), right);
+        if (method === 'notifications/message') assert.ok('data' in right);
+      }),
+      { numRuns: 600 },
+    );
   });
 
   it('null inside of arguments and structured content stays', () => {
