@@ -160,8 +160,9 @@ const isPattern: Test = (value) => {
 const compiledKeywords = [...schemaKeywords, 'additionalItems', 'unevaluatedItems', 'unevaluatedProperties'];
 const compiledMapKeywords = [...schemaMapKeywords, 'dependencies'];
 const never: Test = () => false;
-/** Ajv refuses to compile the first five without others beside them, and reads the last as a wish for promises. */
-const notForClients = ['id', 'formatMinimum', 'formatMaximum', 'formatExclusiveMinimum', 'formatExclusiveMaximum'];
+/** Ajv does not compile `id`, limits of formats without a known format, and identities that it knows from elsewhere. */
+const limitsOfFormats = ['formatMinimum', 'formatMaximum', 'formatExclusiveMinimum', 'formatExclusiveMaximum'];
+const notForClients = ['id', '$id', '$async', ...limitsOfFormats];
 const referenceKeywords = ['$ref', '$dynamicRef', '$recursiveRef'];
 
 const valueTests: ReadonlyMap<string, readonly [isRight: Test, wanted: string]> = new Map(
@@ -183,7 +184,7 @@ const valueTests: ReadonlyMap<string, readonly [isRight: Test, wanted: string]> 
       [['patternProperties'], isMapOf(isSchema, isPattern), 'a map of schemas by patterns of JavaScript'],
       [['dependentRequired'], isMapOf(isNames), 'a map of names'],
       [['dependencies'], isMapOf((value) => isNames(value) || isSchema(value)), 'a map of names or schemas'],
-      [[...notForClients, '$id', '$async'], never, 'known to every client'],
+      [notForClients, never, 'known to every client'],
     ] satisfies [readonly string[], Test, string][]
   ).flatMap(([keywords, isRight, wanted]) => keywords.map((key) => [key, [isRight, wanted]] as const)),
 );
