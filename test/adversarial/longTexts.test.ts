@@ -272,6 +272,7 @@ const notFed: Readonly<Record<string, readonly string[]>> = {
     'nameReserved',
     'schemaUnusable',
     'editorSchemaRefused',
+    'outputSchemaLeftOut',
     'toolMalformed',
     'agentHostNameUnusable',
     'promptTwice',

@@ -109,6 +109,7 @@ export const problemCodes = [
   'name-taken',
   'name-reserved',
   'schema-unusable',
+  'output-schema-left-out',
   'override-unknown',
   'override-unusable',
   'override-refused',

@@ -209,15 +209,11 @@ function whatIsWrongWith({ identity, whatIsWrong }: ListKind<unknown>, entry: un
   return id === '' ? `has an empty ${identity}` : whatIsWrong(entry);
 }
 
-function whatIsWrongWithTool({ description, inputSchema }: Readonly<Record<string, unknown>>): string | undefined {
-  if (!isObject(inputSchema))
-    return inputSchema === undefined || inputSchema === null
-      ? 'has no inputSchema'
-      : 'has an inputSchema that is not an object';
-  if (!(description === undefined || description === null || typeof description === 'string')) {
-    return 'has a description that is not a string';
-  }
-  return undefined;
+function whatIsWrongWithTool({ inputSchema }: Readonly<Record<string, unknown>>): string | undefined {
+  if (isObject(inputSchema)) return undefined;
+  return inputSchema === undefined || inputSchema === null
+    ? 'has no inputSchema'
+    : 'has an inputSchema that is not an object';
 }
 
 function nameOf({ identity }: ListKind<unknown>, entry: unknown, index: number): string {
@@ -226,11 +222,10 @@ function nameOf({ identity }: ListKind<unknown>, entry: unknown, index: number):
 }
 
 function whatIsWrongWithArguments({ arguments: given }: Readonly<Record<string, unknown>>): string | undefined {
-  if (given === undefined || given === null) return undefined;
+  if (!Array.isArray(given)) return undefined;
   // An argument that is null is left out; a named one that is lost would go unnoticed.
   const isNamed = (one: unknown): boolean => one === null || (isObject(one) && typeof one['name'] === 'string');
-  const isRight = Array.isArray(given) && given.every(isNamed);
-  return isRight ? undefined : 'has arguments that are not a list of names';
+  return given.every(isNamed) ? undefined : 'has arguments that are not a list of names';
 }
 
 /** Reads a kept listing as if its server had just given it. Returns undefined if any part of it is invalid. */

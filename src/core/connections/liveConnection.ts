@@ -253,7 +253,7 @@ export class LiveConnection implements Connection, PeerListener {
     const { tool: name, arguments: args } = request;
     if (request.asTask === true && this.capabilities.tasks?.requests?.tools?.call) return this.callAsTask(request);
     const params = args ? { name, arguments: args } : { name };
-    return this.exchange('tools/call', params, request, (result) => readCallResult(result, this.protocolVersion));
+    return this.exchange('tools/call', params, request, this.readCall);
   }
 
   /** Begins a task of 2025-11-25 and waits for it; cancels it if nobody waits any longer (X8). */
@@ -266,23 +266,29 @@ export class LiveConnection implements Connection, PeerListener {
     const { signal } = new AbortController();
     // Progress goes by the token of the first request until the end of the task.
     const token = peer.nextId();
-    const begun = await this.exchange('tools/call', params, { ...request, signal }, readOtherResult, token);
+    const begun = await this.exchange('tools/call', params, { ...request, signal }, this.readOther, token);
     if (begun.kind !== 'result') return begun;
     const { taskId } = (begun.result['task'] ?? {}) as { taskId?: unknown };
-    if (typeof taskId !== 'string') return readCallResult(begun.result, this.protocolVersion);
+    if (typeof taskId !== 'string') return this.readCall(begun.result);
     // A server that is asked for the result is silent until the task has ended.
     const callMax = Math.max(0, timeouts.callMax - (clock.now() - since));
     const terms = { ...request, timeouts: { call: callMax, callMax } };
-    const read = (result: unknown): ServerOutcome<CallToolResult> => readCallResult(result, this.protocolVersion);
-    const outcome = await this.exchange('tasks/result', { taskId }, terms, read, token);
+    const outcome = await this.exchange('tasks/result', { taskId }, terms, this.readCall, token);
     if (outcome.kind === 'cancelled' || outcome.kind === 'timedOut')
       peer.request('tasks/cancel', { taskId }).catch(() => undefined);
     return outcome;
   }
 
+  private readonly notePart = (sentence: string): void => this.deps.log.write('warn', sentence);
+
+  private readonly readCall = (result: unknown): ServerOutcome<CallToolResult> =>
+    readCallResult(result, this.protocolVersion, this.notePart);
+
+  private readonly readOther = (result: unknown): ServerOutcome<Fields> => readOtherResult(result, this.notePart);
+
   request(request: TimedRequest): Promise<ServerOutcome<Fields>> {
     const { method, params } = request;
-    return this.exchange(method, params, request, readOtherResult);
+    return this.exchange(method, params, request, this.readOther);
   }
 
   notify(method: string, params?: Fields): void {

@@ -6,7 +6,8 @@ import { isObject } from '../base/isObject.js';
 import { clipped } from '../base/text.js';
 import { errorCodes } from '../protocol/errors.js';
 import { deepestValue, isTooDeep } from '../protocol/json.js';
-import { rightResult } from '../protocol/shapes.js';
+import { inBrief } from '../protocol/inBrief.js';
+import { lostParts, rightResult } from '../protocol/shapes.js';
 import { taskIn, modernVersion } from '../protocol/versions.js';
 import type { TransportFailure } from '../failures/transportFailure.js';
 
@@ -25,23 +26,22 @@ export function outcomeOfFailure(
 const tooDeep = wrong(`with a result that is nested more than ${deepestValue} levels deep`);
 const noObject = wrong('with a result that is not an object');
 
+/** Takes a sentence about a part that is left out. */
+type Note = (sentence: string) => void;
+
 /** @param version the version spoken to the server: tasks belong to the modern era */
-export function readCallResult(given: unknown, version: string): ServerOutcome<CallToolResult> {
+export function readCallResult(given: unknown, version: string, note?: Note): ServerOutcome<CallToolResult> {
   if (isTooDeep(given)) return tooDeep;
   if (!isObject(given)) return noObject;
-  const result = rightResult(given);
+  const result = readParts(given, note);
   // A task has no content yet. `eras/modern` lets it through only if the client knows tasks.
   if (version === modernVersion && taskIn(result) !== undefined)
     return { kind: 'result', result: result as unknown as CallToolResult };
   // Before 2026-07-28, the field had no meaning.
-  if (result['resultType'] !== undefined) return readCallResult(withoutType(result), version);
+  if (result['resultType'] !== undefined) return readCallResult(withoutType(result), version, note);
   const { content } = result;
-  if (Array.isArray(content)) {
-    return content.every(isObject)
-      ? { kind: 'result', result: result as unknown as CallToolResult }
-      : noPart('content');
-  }
-  if (content === undefined && 'toolResult' in result) return readCallResult(fromToolResult(result), version);
+  if (Array.isArray(content)) return { kind: 'result', result: result as unknown as CallToolResult };
+  if (content === undefined && 'toolResult' in result) return readCallResult(fromToolResult(result), version, note);
   // Older versions of the protocol allow this beside structured content.
   if (content === undefined || content === null) return { kind: 'result', result: { ...result, content: [] } };
   return wrong('the call with a `content` that is not a list');
@@ -58,19 +58,19 @@ function withoutType({ resultType: _, ...rest }: Fields): Fields {
   return rest;
 }
 
-export function readOtherResult(given: unknown): ServerOutcome<Fields> {
+export function readOtherResult(given: unknown, note?: Note): ServerOutcome<Fields> {
   if (isTooDeep(given)) return tooDeep;
-  if (!isObject(given)) return noObject;
-  const result = rightResult(given);
-  for (const key of ['contents', 'messages'] as const) {
-    const parts = result[key];
-    if (Array.isArray(parts) && !parts.every(isObject)) return noPart(key);
-  }
-  return { kind: 'result', result };
+  return isObject(given) ? { kind: 'result', result: readParts(given, note) } : noObject;
 }
 
-function noPart(list: 'content' | 'contents' | 'messages'): ServerOutcome<never> {
-  return wrong(`with a part of \`${list}\` that is not an object`);
+function readParts(given: Fields, note: Note | undefined): Fields {
+  const result = rightResult(given);
+  const lost = result === given || !note ? [] : lostParts(given);
+  if (lost.length > 0) {
+    const more = lost.length > 1 ? ` So are ${lost.length - 1} more.` : '';
+    note?.(`A part of the result is left out, because the protocol has no such part: ${inBrief(lost[0], 200)}.${more}`);
+  }
+  return result;
 }
 
 function wrong(answer: string): ServerOutcome<never> {

@@ -6,6 +6,7 @@
  */
 import { isObject } from '../base/isObject.js';
 import type { Fields } from './client.js';
+import { metaKeys } from './versions.js';
 
 /** Returns the value, a repaired copy, or undefined if the value does not fit. */
 type Shape = (value: unknown) => unknown;
@@ -13,6 +14,7 @@ type Shape = (value: unknown) => unknown;
 const text: Shape = (value) => (typeof value === 'string' ? value : undefined);
 const flag: Shape = (value) => (typeof value === 'boolean' ? value : undefined);
 const number: Shape = (value) => (typeof value === 'number' ? value : undefined);
+const whole: Shape = (value) => (Number.isSafeInteger(value) ? value : undefined);
 const table: Shape = (value) => (isObject(value) ? value : undefined);
 const share: Shape = (value) => (typeof value === 'number' && value >= 0 && value <= 1 ? value : undefined);
 
@@ -62,10 +64,18 @@ function mapOf(entry: Shape): Shape {
 const present: Shape = (value) => value ?? undefined;
 
 /** In these keywords of a schema, null is a value. */
-const nullable = ['default', 'const', 'example', 'examples', 'enum'];
+const nullable = ['default', 'const', 'example'];
 const schemaKeywords = ['items', 'additionalProperties', 'not', 'if', 'then', 'else', 'contains', 'propertyNames'];
 const schemaLists = ['allOf', 'anyOf', 'oneOf', 'prefixItems'];
-const schemaMaps = ['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'];
+const schemaMaps = [
+  'properties',
+  'patternProperties',
+  '$defs',
+  'definitions',
+  'dependencies',
+  'dependentRequired',
+  'dependentSchemas',
+];
 /** A deeper schema is taken as it is, because the walk must end. */
 const deepestSchema = 64;
 
@@ -86,6 +96,7 @@ function keyword(key: string, given: unknown, inner: Shape): unknown {
     return isObject(given) ? mapOf(inner)(given) : present(given);
   }
   if (schemaLists.includes(key)) return Array.isArray(given) ? listOf(inner)(given) : present(given);
+  if (key === 'required' && Array.isArray(given)) return listOf(text)(given);
   if (key === 'required' && isObject(given) && Object.keys(given).length === 0) return undefined;
   return present(given);
 }
@@ -145,53 +156,114 @@ export const rightPrompt = reader(promptShape);
 export const rightResource = reader(resourceShape);
 export const rightTemplate = reader(templateShape);
 
-const resourceContents = fields({ mimeType: text, _meta: table, text, blob: text });
-
-const blocks: Readonly<Record<string, Shape>> = {
-  text: fields({ annotations, _meta: table }),
-  image: fields({ annotations, _meta: table }),
-  audio: fields({ annotations, _meta: table }),
-  resource: fields({ annotations, _meta: table, resource: resourceContents }),
-  resource_link: resourceShape,
+const resourceFields = fields({ mimeType: text, _meta: table, text, blob: text }, { uri: text });
+const resourceContents: Shape = (value) => {
+  const read = resourceFields(value);
+  return isObject(read) && (read['text'] ?? read['blob']) !== undefined ? read : undefined;
 };
 
-/** A part with an unknown type passes through, because it may come from a later version. */
-const block: Shape = (value) => {
-  if (!isObject(value)) return present(value);
-  const { type } = value;
-  const shape = typeof type === 'string' && Object.hasOwn(blocks, type) ? blocks[type] : undefined;
-  return shape ? shape(value) : value;
-};
+const binary = fields({ annotations, _meta: table }, { data: text, mimeType: text });
+const blocks: ReadonlyMap<unknown, Shape> = new Map([
+  ['text', fields({ annotations, _meta: table }, { text })],
+  ['image', binary],
+  ['audio', binary],
+  ['resource', fields({ annotations, _meta: table }, { resource: resourceContents })],
+  ['resource_link', fields({ ...described, size: number }, { name: text, uri: text })],
+]);
 
-const blockOrBlocks: Shape = (value) => (Array.isArray(value) ? listOf(block)(value) : block(value));
-const message: Shape = (value) =>
-  isObject(value) ? fields({ content: blockOrBlocks, _meta: table })(value) : present(value);
-const contents: Shape = (value) => (isObject(value) ? resourceContents(value) : present(value));
+const block: Shape = (value) => (isObject(value) ? blocks.get(value['type'])?.(value) : undefined);
+/** The dialect judges the other types of a conversation with a model, because versions differ in them. */
+const sampledBlock: Shape = (value) => (isObject(value) && !blocks.has(value['type']) ? value : block(value));
+
+const messageOf = (part: Shape): Shape =>
+  fields(
+    { _meta: table },
+    {
+      role: oneOf('user', 'assistant'),
+      content: (value) => (Array.isArray(value) ? listOf(part)(value) : part(value)),
+    },
+  );
 const unlessList =
   (entry: Shape): Shape =>
   (value) =>
     Array.isArray(value) ? listOf(entry)(value) : value;
 
+const completionFields = fields({ values: listOf(text), total: whole, hasMore: flag });
+const completion: Shape = (value) => {
+  const read = (completionFields(value) ?? {}) as Fields;
+  return read['values'] === undefined ? { ...read, values: [] } : read;
+};
+
+const parts: Readonly<Record<string, Shape>> = {
+  content: block,
+  contents: resourceContents,
+  messages: messageOf(block),
+};
+
 const resultShape = fields({
   _meta: table,
   isError: flag,
-  content: unlessList(block),
-  contents: unlessList(contents),
-  messages: unlessList(message),
-  completion: fields({ values: unlessList(present), total: number, hasMore: flag }),
+  ...Object.fromEntries(Object.entries(parts).map(([key, part]) => [key, unlessList(part)])),
+  completion,
 });
+const promptResult = fields({ description: text });
 
 /** Of a request to a server that is not for a list. */
-export const rightResult = reader(resultShape);
+export const rightResult: <Result extends object>(result: Result) => Result = reader((result) => {
+  const read = resultShape(result);
+  return isObject(read) && 'messages' in read ? promptResult(read) : read;
+});
 
-const withMeta = fields({ _meta: fields({ progressToken: (value) => text(value) ?? number(value) }) });
+/** Returns the parts that `rightResult` leaves out of the result, except for those that are null. */
+export function lostParts(result: Fields): readonly unknown[] {
+  const lost = (list: unknown, part: Shape): unknown[] =>
+    Array.isArray(list) ? list.filter((each) => each !== null && part(each) === undefined) : [];
+  const { completion: found } = result;
+  return [
+    ...Object.entries(parts).flatMap(([key, part]) => lost(result[key], part)),
+    ...(isObject(found) ? lost(found['values'], text) : []),
+  ];
+}
+
+const withMeta = fields({
+  _meta: fields({
+    progressToken: (value) => text(value) ?? number(value),
+    [metaKeys.logLevel]: present,
+    'io.modelcontextprotocol/related-task': fields({}, { taskId: text }),
+  }),
+});
+
+const fieldOfForm = (ofDefault: Shape): Shape =>
+  fields({
+    title: text,
+    description: text,
+    default: ofDefault,
+    minLength: number,
+    maxLength: number,
+    minimum: number,
+    maximum: number,
+    minItems: number,
+    maxItems: number,
+    format: oneOf('email', 'uri', 'date', 'date-time'),
+    enumNames: listOf(text),
+  });
+const fieldsOfForm: ReadonlyMap<unknown, Shape> = new Map([
+  ['string', fieldOfForm(text)],
+  ['number', fieldOfForm(number)],
+  ['integer', fieldOfForm(number)],
+  ['boolean', fieldOfForm(flag)],
+  ['array', fieldOfForm(listOf(text))],
+]);
+const formField: Shape = (value) => (isObject(value) && fieldsOfForm.get(value['type'])?.(value)) || value;
+const form = fields({ properties: mapOf(formField) });
 
 const requests: Readonly<Record<string, Shape>> = {
   'prompts/get': fields({ arguments: mapOf(present) }),
   'completion/complete': fields({ context: fields({ arguments: mapOf(present) }) }),
-  'elicitation/create': fields({ requestedSchema: schema }),
+  'elicitation/create': fields({ requestedSchema: (value) => form(schema(value)) }),
+  'notifications/message': fields({ logger: text }),
   'sampling/createMessage': fields({
-    messages: unlessList(message),
+    messages: unlessList(messageOf(sampledBlock)),
     modelPreferences: fields({
       hints: listOf(fields({ name: text })),
       costPriority: share,
@@ -199,26 +271,27 @@ const requests: Readonly<Record<string, Shape>> = {
       intelligencePriority: share,
     }),
     tools: unlessList(toolShape),
+    systemPrompt: text,
+    temperature: number,
+    stopSequences: listOf(text),
+    includeContext: oneOf('none', 'thisServer', 'allServers'),
+    metadata: table,
+    toolChoice: fields({ mode: oneOf('auto', 'required', 'none') }),
   }),
 };
 
 /** A list of the protocol is empty if it is null. */
-const lists = new Set([
-  'tools',
-  'prompts',
-  'resources',
-  'resourceTemplates',
-  'content',
-  'contents',
-  'messages',
-  'roots',
+const lists = ['tools', 'prompts', 'resources', 'resourceTemplates', 'content', 'contents', 'messages', 'roots'];
+const emptied = new Map<string, () => unknown>([
+  ...lists.map((key) => [key, () => []] as const),
+  ['completion', () => ({ values: [] })],
 ]);
 /** For these fields, null is a value: the time of a task is not limited. */
 const nullableFields = new Set(['ttl', 'ttlMs']);
 
 /** Returns the result of a server without fields that are null, and with empty lists in place of null. */
 export function presentResult(result: Fields): Record<string, unknown> {
-  return withRightMeta(withoutNulls(result, lists));
+  return withRightMeta(withoutNulls(result, emptied));
 }
 
 /** Returns the result of a client without fields that are null: there `content` is a map of answers, or one block. */
@@ -229,17 +302,18 @@ export function presentAnswer(result: Fields): Record<string, unknown> {
 /** Returns the parameters of a message without the fields that are null. */
 export function presentParams(method: string, params: Fields): Record<string, unknown> {
   const known = Object.hasOwn(requests, method) ? requests[method] : undefined;
-  const read = withRightMeta(withoutNulls(params, none));
+  const read = withRightMeta(withoutNulls(params, method === 'notifications/message' ? kept : none));
   return (known?.(read) ?? read) as Record<string, unknown>;
 }
 
-const none: ReadonlySet<string> = new Set();
+const none: typeof emptied = new Map();
+/** A message of a log must have data, and its data may be null. */
+const kept: typeof emptied = new Map([['data', () => null]]);
 
-function withoutNulls(given: Fields, emptied: ReadonlySet<string>): Fields {
-  return repaired(given, Object.keys(given), (key, value) => {
-    if (value !== null || nullableFields.has(key)) return value;
-    return emptied.has(key) ? [] : undefined;
-  });
+function withoutNulls(given: Fields, inPlace: typeof emptied): Fields {
+  return repaired(given, Object.keys(given), (key, value) =>
+    value !== null || nullableFields.has(key) ? value : inPlace.get(key)?.(),
+  );
 }
 
 function withRightMeta(given: Fields): Record<string, unknown> {

@@ -26,6 +26,7 @@ import {
   type NamesKeptOut,
   nameTwiceInServer,
   overrideFault,
+  outputSchemaLeftOut,
   overrideOfNoTool,
   patternWithoutEffect,
   publishedNameInvalid,
@@ -112,7 +113,7 @@ export function* curateInSlices(
     const published = forAppAlone ? original : transformName(original, rules.transform);
     if (!isValidName(published))
       return leaveOut({ kind: 'publishedNameInvalid', published }, publishedNameInvalid(at, original, published));
-    const { unusable: detail, refused, readable } = lookedAt(tool);
+    const { unusable: detail, refused, outputLeftOut, readable } = lookedAt(tool);
     if (detail !== undefined) return leaveOut({ kind: 'schema', detail }, schemaUnusable(at, original, detail));
     const earlier = originalOf.get(published);
     if (earlier !== undefined && !forAppAlone)
@@ -123,6 +124,7 @@ export function* curateInSlices(
     const unusable = found?.faults.find(({ kind }) => kind === 'unusable');
     if (unusable) return leaveOut({ kind: 'override', argument: unusable.argument });
     if (refused !== undefined) problems.push(editorSchemaRefused(at, original, refused));
+    if (outputLeftOut !== undefined) problems.push(outputSchemaLeftOut(at, original, outputLeftOut));
     if (!forAppAlone) originalOf.set(published, original);
     (forAppAlone ? appTools : tools).push({
       original,

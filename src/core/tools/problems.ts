@@ -160,6 +160,12 @@ export function editorSchemaRefused(at: At, name: string, detail: string): Probl
   return problem(at, 'editor-schema-refused', 'warning', message, schemaFix, { tool: name });
 }
 
+export function outputSchemaLeftOut(at: At, name: string, detail: string): Problem {
+  const message = `The tool "${name}" of "${at.server}" is published without its output schema: ${detail}. A client that cannot compile one output schema loses the tools of every server.`;
+  const fix = 'Ask the author of the server to correct the schema. The tool works without it.';
+  return problem(at, 'output-schema-left-out', 'warning', message, fix);
+}
+
 export function overrideOfNoTool(at: At, name: string): Problem {
   const message = `\`override\` names the tool "${shown(name)}", which "${at.server}" does not have.`;
   const fix = 'Correct the name (it is the one that the server gives), or remove the override.';

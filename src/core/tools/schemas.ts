@@ -1,8 +1,9 @@
 /**
  * Finds schemas unusable for every client, and schemas refused only by the editor (N7). A passed schema keeps every
- * keyword. The top level must be `type: object` for every client, because the protocol's type demands it. The editor
- * drops a tool with a `type` unknown to JSON Schema. GitHub Copilot rejects the whole request with an `array` of
- * undescribed content.
+ * keyword, but an output schema loses its `$id`. The top level must be `type: object` for every client, because the
+ * protocol's type demands it. The editor drops a tool with a `type` unknown to JSON Schema. GitHub Copilot rejects the
+ * whole request with an `array` of undescribed content. The SDK's client compiles every output schema with Ajv, and one
+ * failure costs it the whole list, so the judgement of output schemas is strict.
  */
 import { isObject } from '../base/isObject.js';
 import { clipped } from '../base/text.js';
@@ -20,26 +21,29 @@ const schemaMapKeywords = ['properties', 'patternProperties', '$defs', 'definiti
 /** A deeper schema is taken as it is, because the walk must end. */
 const deepest = 64;
 
-function unusableSchema(tool: OfferedTool): string | undefined {
-  const input = unusableTopLevel(tool.inputSchema, 'inputSchema');
-  if (input !== undefined) return input;
-  return tool.outputSchema === undefined ? undefined : unusableTopLevel(tool.outputSchema, 'outputSchema');
-}
-
 interface Looked {
   readonly unusable: string | undefined;
   readonly refused: string | undefined;
+  /** Why no client gets the output schema. */
+  readonly outputLeftOut: string | undefined;
   /** As strict clients can read it, in the order of N6. */
   readonly readable: OfferedTool;
 }
 
 /** Checks a tool's schemas. Each edit, and each list of a server, curates the same tools again. */
 export const lookedAt = perObject((tool: OfferedTool): Looked => {
-  const unusable = unusableSchema(tool);
-  if (unusable !== undefined) return { unusable, refused: undefined, readable: tool };
+  const unusable = unusableTopLevel(tool.inputSchema, 'inputSchema');
+  if (unusable !== undefined) return { unusable, refused: undefined, outputLeftOut: undefined, readable: tool };
   // The editor gets no output schemas.
   const refused = refusedPart(tool.inputSchema, 'inputSchema', 0);
-  return { unusable, refused, readable: canonicalTool(withReadableSchemas(tool)) };
+  const { outputSchema, ...withoutOutput } = tool;
+  if (outputSchema === undefined) {
+    return { unusable, refused, outputLeftOut: undefined, readable: canonicalTool(withReadableSchemas(tool)) };
+  }
+  const output = withoutId(outputSchema);
+  const outputLeftOut = unusableTopLevel(output, 'outputSchema') ?? notToBeCompiled(output);
+  const right = outputLeftOut === undefined ? { ...tool, outputSchema: output } : withoutOutput;
+  return { unusable, refused, outputLeftOut, readable: canonicalTool(withReadableSchemas(right)) };
 });
 
 /**
@@ -57,6 +61,12 @@ function withReadableSchemas(tool: OfferedTool): OfferedTool {
   const output = outputSchema && withoutBooleanProperties(outputSchema);
   const isSame = input === inputSchema && output === outputSchema;
   return isSame ? tool : { ...tool, inputSchema: input, ...(output && { outputSchema: output }) };
+}
+
+/** A client that knows another schema of the same `$id` would check the results of the tool by that one. */
+function withoutId<Schema extends object>(schema: Schema): Schema {
+  if (!isObject(schema) || !('$id' in schema)) return schema;
+  return Object.fromEntries(Object.entries(schema).filter(([key]) => key !== '$id')) as Schema;
 }
 
 function withoutBooleanProperties<Schema extends { readonly properties?: object | undefined }>(schema: Schema): Schema {
@@ -101,16 +111,150 @@ function refusedPart(schema: unknown, where: string, depth: number, mayBeBare = 
   return undefined;
 }
 
-function partsBelow(schema: Readonly<Record<string, unknown>>): (readonly [place: string, part: unknown])[] {
+type Part = readonly [place: string, part: unknown];
+
+function partsBelow(
+  schema: Readonly<Record<string, unknown>>,
+  keywords = schemaKeywords,
+  mapKeywords = schemaMapKeywords,
+): Part[] {
   const listed = schemaListKeywords.flatMap((key) => {
     const list = schema[key];
-    return Array.isArray(list) ? (list as unknown[]).map((part, index) => [`${key}[${index}]`, part] as const) : [];
+    if (!Array.isArray(list)) return [];
+    return (list as unknown[]).map((part, index): Part => [`${key}[${index}]`, part]);
   });
-  const mapped = schemaMapKeywords.flatMap((key) => {
+  const mapped = mapKeywords.flatMap((key) => {
     const map = schema[key];
-    return isObject(map) ? Object.entries(map).map(([name, part]) => [`${key}.${name}`, part] as const) : [];
+    return isObject(map) ? Object.entries(map).map(([name, part]): Part => [`${key}.${name}`, part]) : [];
   });
-  return [...schemaKeywords.map((key) => [key, schema[key]] as const), ...listed, ...mapped];
+  return [...keywords.map((key): Part => [key, schema[key]]), ...listed, ...mapped];
+}
+
+type Test = (value: unknown) => boolean;
+
+const isText: Test = (value) => typeof value === 'string';
+const isFlag: Test = (value) => typeof value === 'boolean';
+const isSchema: Test = (value) => isObject(value) || isFlag(value);
+const isType: Test = (value) => typeof value === 'string' && jsonTypes.has(value);
+const isCount: Test = (value) => Number.isSafeInteger(value) && (value as number) >= 0;
+const isFilled: Test = (value) => Array.isArray(value) && value.length > 0;
+const isListOf =
+  (test: Test): Test =>
+  (value) =>
+    Array.isArray(value) && value.every(test);
+const isMapOf =
+  (test: Test, isName: Test = isText): Test =>
+  (value) =>
+    isObject(value) && Object.entries(value).every(([name, part]) => isName(name) && test(part));
+const isNames = isListOf(isText);
+
+const isPattern: Test = (value) => {
+  try {
+    return typeof value === 'string' && new RegExp(value, 'u') instanceof RegExp;
+  } catch {
+    return false;
+  }
+};
+
+/** The editor does not look at these, but they are compiled. */
+const compiledKeywords = [...schemaKeywords, 'additionalItems', 'unevaluatedItems', 'unevaluatedProperties'];
+const compiledMapKeywords = [...schemaMapKeywords, 'dependencies'];
+const never: Test = () => false;
+/** Ajv does not compile `id`, limits of formats without a known format, and identities that it knows from elsewhere. */
+const limitsOfFormats = ['formatMinimum', 'formatMaximum', 'formatExclusiveMinimum', 'formatExclusiveMaximum'];
+const notForClients = ['id', '$id', '$async', ...limitsOfFormats];
+const referenceKeywords = ['$ref', '$dynamicRef', '$recursiveRef'];
+
+const valueTests: ReadonlyMap<string, readonly [isRight: Test, wanted: string]> = new Map(
+  (
+    [
+      [['type'], (value) => isType(value) || (isFilled(value) && isListOf(isType)(value)), 'a JSON type'],
+      [['enum'], isFilled, 'a list of values'],
+      [['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'], Number.isFinite, 'a number'],
+      [['minLength', 'minItems', 'minProperties', 'minContains'], isCount, 'a count'],
+      [['maxLength', 'maxItems', 'maxProperties', 'maxContains'], isCount, 'a count'],
+      [['uniqueItems', 'nullable'], isFlag, 'true or false'],
+      [['format', '$schema'], isText, 'a text'],
+      [['required'], isNames, 'a list of names'],
+      [['pattern'], isPattern, 'a pattern of JavaScript'],
+      [compiledKeywords, isSchema, 'a schema'],
+      [schemaListKeywords, (value) => isFilled(value) && isListOf(isSchema)(value), 'a list of schemas'],
+      [['items'], (value) => isSchema(value) || isListOf(isSchema)(value), 'a schema'],
+      [schemaMapKeywords, isMapOf(isSchema), 'a map of schemas'],
+      [['patternProperties'], isMapOf(isSchema, isPattern), 'a map of schemas by patterns of JavaScript'],
+      [['dependentRequired'], isMapOf(isNames), 'a map of names'],
+      [['dependencies'], isMapOf((value) => isNames(value) || isSchema(value)), 'a map of names or schemas'],
+      [notForClients, never, 'known to every client'],
+    ] satisfies [readonly string[], Test, string][]
+  ).flatMap(([keywords, isRight, wanted]) => keywords.map((key) => [key, [isRight, wanted]] as const)),
+);
+
+/** Returns why a client might fail to compile the schema. */
+function notToBeCompiled(schema: unknown): string | undefined {
+  // Ajv looks for these in unknown keywords too.
+  const [, named] = /"(\$(?:id|anchor|dynamicAnchor))":"/.exec(JSON.stringify(schema)) ?? [];
+  if (named !== undefined) return `outputSchema has a part with ${named}`;
+  const known = new Set<unknown>();
+  const references: (readonly [where: string, part: object, reference: unknown])[] = [];
+  const wrongPart = (part: unknown, where: string, depth: number): string | undefined => {
+    if (!isObject(part)) return undefined;
+    if (depth > deepest) return `outputSchema is more than ${deepest} levels deep`;
+    known.add(part);
+    for (const [key, value] of Object.entries(part)) {
+      const [isRight, wanted] = valueTests.get(key) ?? [];
+      if (isRight?.(value) === false) return `${where}.${key} is ${describe(value)}, not ${wanted}`;
+      if (referenceKeywords.includes(key)) references.push([`${where}.${key}`, part, value]);
+    }
+    const { nullable, type } = part;
+    if (nullable !== undefined && (type === undefined || (!nullable && [type].flat().includes('null')))) {
+      return `${where}.nullable does not fit its type`;
+    }
+    for (const [place, below] of partsBelow(part, compiledKeywords, compiledMapKeywords)) {
+      const reason = wrongPart(below, `${where}.${place}`, depth + 1);
+      if (reason !== undefined) return reason;
+    }
+    return undefined;
+  };
+  return wrongPart(schema, 'outputSchema', 0) ?? wrongReference();
+
+  function wrongReference(): string | undefined {
+    const targets = new Map<unknown, unknown>();
+    for (const [where, part, reference] of references) {
+      const target = targetOf(reference, schema);
+      if (!known.has(target)) return `${where} is ${describe(reference)}, not a part of the schema`;
+      targets.set(part, target);
+    }
+    const ending = new Set<unknown>();
+    for (const [where, part] of references) {
+      const trail = new Set<unknown>();
+      for (let next: unknown = part; targets.has(next) && !ending.has(next); next = targets.get(next)) {
+        if (trail.has(next)) return `${where} leads back to itself`;
+        trail.add(next);
+      }
+      for (const each of trail) ending.add(each);
+    }
+    return undefined;
+  }
+}
+
+function targetOf(reference: unknown, schema: unknown): unknown {
+  if (reference === '#') return schema;
+  if (typeof reference !== 'string' || !reference.startsWith('#/')) return undefined;
+  let target = schema;
+  for (const written of reference.slice(2).split('/')) {
+    const name = decoded(written);
+    if (name === undefined || typeof target !== 'object' || target === null || !Object.hasOwn(target, name)) return;
+    target = (target as Record<string, unknown>)[name];
+  }
+  return target;
+}
+
+function decoded(written: string): string | undefined {
+  try {
+    return decodeURIComponent(written).replaceAll('~1', '/').replaceAll('~0', '~');
+  } catch {
+    return undefined;
+  }
 }
 
 function describe(value: unknown): string {

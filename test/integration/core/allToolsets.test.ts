@@ -35,6 +35,29 @@ describe('all toolsets at one endpoint (G2)', function () {
     assert.match(JSON.stringify(read.result?.['contents']), /note:\/\/two of \d/);
   });
 
+  it('Output schemas and parts of results that the SDK cannot read cost only themselves (N7c, X3c)', async () => {
+    const stage = await startStage();
+    await stage.edit({
+      odd: fixture('odd-tools', ['--kind', 'output'], { 'truely-stateless': true }),
+      good: fixture('raw', ['--tools', 'echo']),
+    });
+    const { client } = await SessionClient.open(stage, everyToolset);
+    const { tools } = await client.listTools();
+    const odd = ['pattern', 'reference', 'list', 'one', 'two'];
+    for (const name of [...odd, 'echo'])
+      assert.ok(
+        tools.some((tool) => tool.name === name),
+        name,
+      );
+    for (const name of odd) {
+      const { content, structuredContent } = await client.callTool({ name });
+      assert.deepEqual(content, [{ type: 'text', text: name }]);
+      assert.deepEqual(structuredContent, { [name]: 1 });
+    }
+    const problems = stage.problems().filter((code) => code.startsWith('output-schema-left-out'));
+    assert.equal(problems.length, 3);
+  });
+
   it('A URI in no list goes to each server with resources until one has it, and the last error names them', async () => {
     const stage = await startStage();
     const stateless = { 'truely-stateless': true };

@@ -82,7 +82,7 @@ describe('core: filters and names', () => {
       ['tool-name-invalid', 'schema-unusable', 'editor-schema-refused', 'tool-malformed', 'editor-id-too-long'].map(
         count,
       ),
-      [5, 1, 1, 7, 1],
+      [5, 1, 1, 6, 1],
       codes.join('\n'),
     );
     for (const tool of named) assert.equal(await stage.text('a', tool), tool);

@@ -2,28 +2,63 @@ import assert from 'node:assert/strict';
 import { readCallResult, readOtherResult } from '../../../src/core/connections/outcomes.js';
 
 describe('results of servers', () => {
-  it('a result with a part that is neither an object nor null is an error', () => {
-    for (const part of ['text', 5, [], [{ type: 'text', text: 'x' }]]) {
-      const outcomes = [
-        readCallResult({ content: [{ type: 'text', text: 'x' }, part] }, '2025-11-25'),
-        readOtherResult({ contents: [{ uri: 'a:b' }, part] }),
-        readOtherResult({ messages: [part] }),
-      ];
+  for (const part of ['text', 5, [], {}, { type: 'video', url: 'x' }, { type: 'text', text: null }]) {
+    it(`the part ${JSON.stringify(part)} of a result costs only itself, and the log names it (X3c)`, () => {
+      const right = { type: 'text', text: 'x', annotations: null };
+      const notes: string[] = [];
+      const note = (sentence: string): void => void notes.push(sentence);
       assert.deepEqual(
-        outcomes.map((outcome) => outcome.kind === 'error' && outcome.message),
-        ['content', 'contents', 'messages'].map(
-          (list) => `The server answered with a part of \`${list}\` that is not an object.`,
-        ),
+        [
+          readCallResult({ content: [right, part, null], isError: null }, '2025-11-25', note),
+          readOtherResult({ contents: [{ uri: 'a:b', text: 'x' }, part, null] }, note),
+          readOtherResult(
+            {
+              messages: [
+                { role: 'user', content: part },
+                { role: 'user', content: right },
+              ],
+            },
+            note,
+          ),
+          readOtherResult({ messages: [part, part] }, note),
+        ].map((outcome) => outcome.kind === 'result' && outcome.result),
+        [
+          { content: [{ type: 'text', text: 'x' }] },
+          { contents: [{ uri: 'a:b', text: 'x' }] },
+          {
+            messages: [
+              ...(Array.isArray(part) ? [{ role: 'user', content: [] }] : []),
+              { role: 'user', content: { type: 'text', text: 'x' } },
+            ],
+          },
+          { messages: [] },
+        ],
       );
-    }
-    const content = [{ type: 'text', text: 'x', annotations: null }, null];
-    assert.deepEqual(readCallResult({ content, isError: null }, '2025-11-25'), {
-      kind: 'result',
-      result: { content: [{ type: 'text', text: 'x' }] },
+      const said = 'A part of the result is left out, because the protocol has no such part: ';
+      assert.equal(notes.length, Array.isArray(part) ? 3 : 4);
+      assert.ok(notes.every((each) => each.startsWith(said)));
+      assert.ok(notes.at(-1)?.endsWith(' So are 1 more.'));
     });
-    assert.equal(readCallResult({ content: [{}] }, '2025-11-25').kind, 'result');
-    assert.equal(readOtherResult({ contents: [{}], messages: [{}] }).kind, 'result');
-    assert.equal(readOtherResult({ contents: 'none' }).kind, 'result');
+  }
+
+  it('a right result is the same object, and the log says nothing', () => {
+    const note = () => assert.fail();
+    for (const result of [
+      { content: [{ type: 'text', text: 'x' }] },
+      { content: [{ type: 'image', data: 'YQ==', mimeType: 'image/png' }] },
+    ]) {
+      const read = readCallResult(result, '2025-11-25', note);
+      assert.ok(read.kind === 'result' && (read.result as object) === result);
+    }
+    for (const result of [
+      { contents: [{ uri: 'a:b', blob: 'YQ==' }] },
+      { messages: [{ role: 'user', content: { type: 'resource', resource: { uri: 'a:b', text: '' } } }] },
+      { completion: { values: ['a'], total: 1 } },
+      { contents: 'none' },
+    ]) {
+      const read = readOtherResult(result, note);
+      assert.ok(read.kind === 'result' && read.result === result);
+    }
   });
 
   it('the value of protocol 2024-10-07 becomes content, and its error stays one', () => {

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import {
   CallToolResultSchema,
+  CompleteResultSchema,
+  CreateMessageRequestParamsSchema,
+  ElicitRequestFormParamsSchema,
+  GetPromptResultSchema,
   ListPromptsResultSchema,
+  LoggingMessageNotificationParamsSchema,
   ListResourcesResultSchema,
   ListResourceTemplatesResultSchema,
   ListToolsResultSchema,
@@ -110,6 +115,17 @@ describe('entries of lists with fields that do not fit (X3)', () => {
     });
   });
 
+  it('keywords of schemas that are null count as absent, and values in them stay', () => {
+    const x = { enum: null, examples: null, dependencies: { a: null, b: ['c'] }, default: null };
+    const read = { dependencies: { b: ['c'] }, default: null };
+    const schemaOf = (part: object, values: unknown) =>
+      ({ type: 'object', properties: { x: part, y: { enum: values, examples: values } } }) as const;
+    for (const key of ['inputSchema', 'outputSchema'] as const) {
+      const given = { name: 'a', inputSchema: { type: 'object' as const }, [key]: schemaOf(x, [null]) };
+      assert.deepEqual(rightTool(given)[key], schemaOf(read, [null]));
+    }
+  });
+
   it('maps and lists of schemas may be null or empty ones of the other kind', () => {
     const inputSchema = { type: 'object', properties: [], required: {}, $defs: null, additionalProperties: null };
     assert.deepEqual(rightTool({ name: 'a', inputSchema }), { name: 'a', inputSchema: { type: 'object' } });
@@ -117,35 +133,112 @@ describe('entries of lists with fields that do not fit (X3)', () => {
 });
 
 describe('results and parameters with null (X3)', () => {
+  const type = (value: string) => ({ type: fc.constant(value) });
+  const bytes = fc.oneof(fc.constantFrom(null, 5), fc.constant('YQ=='));
+  const contents = record({ uri: text, mimeType: text, _meta: meta, blob: bytes, text });
   const part = fc.oneof(
-    record({ annotations, _meta: meta }, { type: fc.constant('text'), text: fc.constant('x') }),
-    record({ annotations, _meta: meta }, { type: fc.constant('image'), data: fc.constant('YQ=='), mimeType: name }),
-    record({ ...described, size: odd }, { type: fc.constant('resource_link'), name, uri: name }),
-    record(
-      { annotations, _meta: meta },
-      {
-        type: fc.constant('resource'),
-        resource: record({ mimeType: text, _meta: meta, blob: fc.constant(null) }, { uri: name, text: name }),
-      },
-    ),
-    fc.constant(null),
+    record({ annotations, _meta: meta, text }, type('text')),
+    record({ annotations, _meta: meta, data: bytes, mimeType: text }, type('image')),
+    record({ ...described, size: odd, name: text, uri: text }, type('resource_link')),
+    record({ annotations, _meta: meta, resource: orOdd(contents) }, type('resource')),
+    record({}, type('video')),
+    odd,
   );
+  const relatedTask = (value: unknown) => ({ 'io.modelcontextprotocol/related-task': value });
+  const metaOfResult = fc.oneof(meta, fc.constantFrom(relatedTask(null), relatedTask({ taskId: 5 })));
+  const message = record({ role: maybe('user'), content: fc.oneof(part.filter((each) => !Array.isArray(each))) });
+  const read = (result: Record<string, unknown>) => rightResult(presentResult(result));
 
   it('a result of a tool is read by the schema of the SDK', () => {
-    const results = record({ isError: flag, _meta: meta, content: fc.array(part, { maxLength: 3 }) });
+    const results = record({ isError: flag, _meta: metaOfResult, content: fc.array(part, { maxLength: 3 }) });
     fc.assert(
       fc.property(results, (result) => {
-        const { success } = CallToolResultSchema.safeParse(rightResult(presentResult({ data: 1, ...result })));
+        const { success } = CallToolResultSchema.safeParse(read({ data: 1, ...result }));
         assert.ok(success, JSON.stringify(result));
       }),
       { numRuns: 300 },
     );
   });
 
-  it('contents of a resource are read by the schema of the SDK', () => {
+  it('messages of a prompt, contents of a resource and completions are read by the schema of the SDK', () => {
+    const messages = fc.oneof(fc.array(fc.oneof(message, odd), { maxLength: 3 }), fc.constant(null));
+    const completion = fc.oneof(odd, record({ values: listOf(text), total: odd, hasMore: flag }));
+    const results = fc.oneof(
+      record({ description: odd, _meta: metaOfResult }, { messages }).map(
+        (each) => [GetPromptResultSchema, each] as const,
+      ),
+      record({}, { contents: fc.array(fc.oneof(contents, odd)) }).map(
+        (each) => [ReadResourceResultSchema, each] as const,
+      ),
+      record({}, { completion }).map((each) => [CompleteResultSchema, each] as const),
+    );
+    fc.assert(
+      fc.property(results, ([parser, result]) => {
+        const right = read(result);
+        assert.ok(parser.safeParse(right).success, `${JSON.stringify(result)} became ${JSON.stringify(right)}`);
+        assert.equal(read(right), right);
+      }),
+      { numRuns: 500 },
+    );
+    assert.deepEqual(read({ completion: { values: ['a', null, 5], total: 1.5 } }), { completion: { values: ['a'] } });
+  });
+
+  it('a field of contents that is null costs only that field', () => {
     const contents = [{ uri: 'a:b', text: 'x', blob: null, mimeType: null, _meta: null }, null];
     assert.ok(ReadResourceResultSchema.safeParse(rightResult({ contents })).success);
     assert.deepEqual(rightResult({ contents }), { contents: [{ uri: 'a:b', text: 'x' }] });
+  });
+
+  it('requests and messages of servers are read by the schema of the SDK', () => {
+    const part = record({ annotations, _meta: meta, text }, type('text'));
+    const sampling = record(
+      {
+        systemPrompt: text,
+        temperature: odd,
+        stopSequences: listOf(text),
+        includeContext: maybe('none'),
+        metadata: odd,
+        modelPreferences: orOdd(record({ hints: listOf(record({ name: text })), costPriority: odd })),
+        toolChoice: orOdd(record({ mode: maybe('auto') })),
+      },
+      { maxTokens: fc.constant(5), messages: fc.array(record({ role: maybe('user'), content: part })) },
+    );
+    const bounds = {
+      title: text,
+      description: text,
+      default: odd,
+      minLength: odd,
+      maximum: odd,
+      minItems: odd,
+      format: text,
+    };
+    const fields = ['string', 'number', 'integer', 'boolean'].map((each) => record(bounds, type(each)));
+    const choices = { items: fc.constant({ type: 'string', enum: ['a'] }) };
+    const choice = record({ ...bounds, enumNames: listOf(text) }, { ...type('string'), enum: fc.constant(['a']) });
+    const properties = fc.dictionary(
+      fc.constantFrom('a', 'b'),
+      fc.oneof(...fields, choice, record(bounds, { ...type('array'), ...choices })),
+    );
+    const requestedSchema = record({ required: fc.constantFrom(null, ['a', null]) }, { ...type('object'), properties });
+    const messages = fc.oneof(
+      sampling.map((each) => ['sampling/createMessage', CreateMessageRequestParamsSchema, each] as const),
+      record({ mode: fc.constant(null) }, { message: name, requestedSchema }).map(
+        (each) => ['elicitation/create', ElicitRequestFormParamsSchema, each] as const,
+      ),
+      record({ logger: text }, { level: fc.constant('info'), data: odd }).map(
+        (each) => ['notifications/message', LoggingMessageNotificationParamsSchema, each] as const,
+      ),
+    );
+    fc.assert(
+      fc.property(messages, ([method, parser, params]) => {
+        const right = presentParams(method, params);
+        const { success, error } = parser.safeParse(right);
+        assert.ok(success, `${JSON.stringify(params)} became ${JSON.stringify(right)}: ${error?.message ?? ''}`);
+        assert.equal(presentParams(method, right), right);
+        if (method === 'notifications/message') assert.ok('data' in right);
+      }),
+      { numRuns: 600 },
+    );
   });
 
   it('null inside of arguments and structured content stays', () => {
@@ -153,6 +246,11 @@ describe('results and parameters with null (X3)', () => {
     assert.equal(presentParams('tools/call', params), params);
     const result = { content: [], structuredContent: { x: null } };
     assert.equal(rightResult(presentResult(result)), result);
+  });
+
+  it('a log level of a request that is null counts as absent (X8)', () => {
+    const _meta = { 'io.modelcontextprotocol/logLevel': null, more: null };
+    assert.deepEqual(presentParams('tools/list', { _meta }), { _meta: { more: null } });
   });
 
   it('the fields of known requests that are null count as absent', () => {

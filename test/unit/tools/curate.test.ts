@@ -308,6 +308,17 @@ describe('schemas (N7)', () => {
     });
   }
 
+  it('a tool with an output schema that no client could compile is published without it, and a problem says why', () => {
+    const outputSchema = withProperty({ pattern: '(?i)^a' }) as OfferedTool['outputSchema'];
+    const result = curated(curate(rules(), { tools: [tool('odd', { outputSchema })], malformed: [] }, 'off'));
+    assert.deepEqual(result.tools[0]?.tool, tool('odd'));
+    assert.deepEqual(codes(result), ['output-schema-left-out']);
+    assert.match(
+      result.problems[0]?.message ?? '',
+      /"odd" of "s".*outputSchema\.properties\.a\.pattern is "\(\?i\)\^a"/,
+    );
+  });
+
   for (const [what, schema] of [
     ['an unknown type', withProperty({ type: 'strin' })],
     ['an array without items', withProperty({ anyOf: [{ type: 'array' }] })],
