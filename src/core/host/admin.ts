@@ -239,7 +239,11 @@ type Waiting = Pick<ServerStatus, 'id' | 'state' | 'origin' | 'approval'>;
 
 /** The command names its folder, because the person's terminal may be in another one. */
 function howToApprove({ id, origin, approval }: Waiting): string {
-  const { source = undefined, directory = undefined } = approval.kind === 'pending' ? approval.launch : {};
+  const { launch, isKept = true } = approval.kind === 'pending' ? approval : {};
+  if (!isKept) {
+    return 'by `mcp-toolsets serve` at a terminal in this folder or in the editor, for one run and the agents that start during it';
+  }
+  const { source = undefined, directory = undefined } = launch ?? {};
   // A person approves the folder of the workspace in which their own server runs.
   const folder = origin === 'user' ? directory : source && folderOf(source);
   return `by \`${approveCommand(id, folder)}\` at a terminal, or in the editor`;

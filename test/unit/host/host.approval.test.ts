@@ -116,6 +116,14 @@ describe('approval (S1)', () => {
     assert.match(whyNothing({ ...waiting, origin: 'folder' }), /`mcp-toolsets approve a -C \/home\/me`/);
   });
 
+  it('a waiting server whose approval ends with its process names no command that would store it (S1h)', async () => {
+    const text = 'version: 1\nservers:\n  a: { transport: stdio, command: a }\n';
+    await host.setSources([{ file: '/home/me/.minds/mcp.yaml', folder: '/home/me', text }]);
+    await untilState('a', 'pending');
+    assert.doesNotMatch(whyNothing(server('a')), /approve a/);
+    assert.match(whyNothing(server('a')), /`mcp-toolsets serve` at a terminal/);
+  });
+
   it('a server without approval does not start, and says that it waits', async () => {
     await edit({ a: 'command: a', b: 'command: b' });
     await untilState('a', 'pending');
