@@ -211,6 +211,13 @@ function statusText(snapshot: StatusSnapshot, conversation: string | undefined, 
   return lines.length === 0 ? 'No servers are configured.' : lines.join('\n');
 }
 
+/** Returns a sentence for each error of a whole config file. Toolsets may be missing because of it. */
+export function fileErrors({ problems }: StatusSnapshot): string[] {
+  return problems
+    .filter(({ server, severity }) => server === undefined && severity === 'error')
+    .map(({ place, message, fix }) => `There is an error in ${place.file}: ${message} ${fix}`);
+}
+
 function serverLine(server: ServerStatus, conversation: string | undefined): string {
   const own = server.instances.find(({ use }) => use.kind === 'leased' && use.conversation === conversation);
   const hasSpare = server.instances.some(({ use }) => use.kind === 'spare');

@@ -13,7 +13,7 @@ import { isAboutTask, taskChanged, taskIn, watchTask } from '../protocol/version
 import type { Catalogue, Toolset } from '../tools/catalogue.js';
 import { admitsResource, contentsRefused } from '../tools/promptsAndResources.js';
 import { asText, clipped } from '../base/text.js';
-import { whyNothing } from './admin.js';
+import { fileErrors, whyNothing } from './admin.js';
 import type { Host } from './hostContract.js';
 import { leaseNote } from './leaseNotes.js';
 import {
@@ -69,14 +69,14 @@ export class CatalogueBackend implements GatewayBackend, Disposable {
   whyGone(id: string): string {
     const { servers } = this.host.snapshot;
     const server = servers.find((each) => each.id === id);
-    return server ? whyNothing(server) : `There is no toolset "${id}".`;
+    return server ? whyNothing(server) : [`There is no toolset "${id}".`, ...fileErrors(this.host.snapshot)].join(' ');
   }
 
-  /** Returns a sentence for each toolset without tools. */
+  /** Returns a sentence for each toolset without tools, and for each file whose toolsets are not known. */
   private whyMissing(catalogue: Catalogue): string[] {
     const { snapshot } = this.host;
     const missing = snapshot.servers.filter(({ id, state }) => state.kind !== 'disabled' && !toolsetIn(catalogue, id));
-    return missing.map(whyNothing);
+    return [...missing.map(whyNothing), ...fileErrors(snapshot)];
   }
 
   async settled(id: string, signal: AbortSignal): Promise<void> {
