@@ -326,6 +326,22 @@ describe('entries for other agents', () => {
     });
   }
 
+  it('a toolset with a name that means something to JavaScript has its entry beside the others', () => {
+    for (const agent of Object.keys(files) as AgentKind[]) {
+      const before = agents[agent].form === 'yaml' ? 'models: []\n' : undefined;
+      const toolsets = ['__proto__', 'constructor', 'files'];
+      const { after, entries } = planned(agent, before, { toolsets });
+      assert.deepEqual(
+        entries.map(({ name, change }) => [name, change]),
+        toolsets.map((id) => [id, 'added']),
+      );
+      assert.ok(
+        planned(agent, after, { toolsets }).entries.every(({ change }) => change === 'same'),
+        agent,
+      );
+    }
+  });
+
   // A file of the folder may come from anyone; each comment made it twice as long before.
   it('each line of a file keeps its own line break', () => {
     const text = 'model = "x" # one\r\n# two\n[tui]\r\ny = 1\n';
