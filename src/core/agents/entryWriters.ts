@@ -7,7 +7,16 @@ import { findNodeAtLocation, parseTree, type Node } from 'jsonc-parser';
 import { isObject } from '../base/isObject.js';
 import { escapeRegExp } from '../base/text.js';
 import { EditNodes, endsInBlockScalar, isAlias, isAnchored, isEmptyValue, isMap, isSeq } from '../yaml/editNodes.js';
-import { appendItem, applyEdits, insertAfter, removeKey, scalarText, valueEdit, type Edits } from '../yaml/edits.js';
+import {
+  appendItem,
+  applyEdits,
+  insertAfter,
+  insertion,
+  removeKey,
+  scalarText,
+  valueEdit,
+  type Edits,
+} from '../yaml/edits.js';
 import { commaBehind } from '../yaml/jsonTree.js';
 import { plainValue } from '../yaml/valueNodes.js';
 import { readYaml } from '../yaml/yamlTree.js';
@@ -27,7 +36,8 @@ export function withJsonEntries(text: string, container: string, changes: readon
   const set = (path: readonly string[], key: string, value: unknown): void => {
     result = withProperty(result, path, key, value);
   };
-  if (!nodeAt(result, [container])) set([], container, {});
+  // Some programs write null for no servers.
+  if (nodeAt(result, [container])?.type !== 'object') set([], container, {});
   for (const { name, keys, removed, isNew } of changes) {
     if (isNew) set([container], name, keys);
     else for (const [key, value] of Object.entries(keys)) set([container, name], key, value);
@@ -220,7 +230,11 @@ function appended(text: string, container: string, entry: Entries): string {
     return `${text}${gap}${container}:${nodes.lineBreak}  - ${block(entry, '    ', nodes.lineBreak)}${nodes.lineBreak}`;
   }
   const list = place.pair.value;
-  if (!isSeq(list)) return text;
+  if (isEmptyValue(list) && place.map.flow !== true) {
+    const at = nodes.lineEnd(nodes.afterColon(place.pair));
+    return applyEdits(text, [insertion(at, `${nodes.lineBreak}  - ${block(entry, '    ', nodes.lineBreak)}`)]);
+  }
+  if (!isSeq(list)) return applyEdits(text, valueEdit(nodes, place, `[${JSON.stringify(entry)}]`) ?? []);
   const first: unknown = list.items[0];
   const value =
     list.flow || first === undefined

@@ -297,6 +297,24 @@ describe('entries for other agents', () => {
     }
   });
 
+  it('the first entry goes into an empty list or map, and comments stay', () => {
+    const args = `[${words(homeLauncher)},"connect","-C","/ws","files"]`;
+    const item = `- name: files\n    type: stdio\n    command: node\n    args: ${args}`;
+    const flow = `[{"name":"files","type":"stdio","command":"node","args":${args}}]`;
+    for (const [text, expected] of [
+      ['mcpServers: # mine\nmodels: []\n', `mcpServers: # mine\n  ${item}\nmodels: []\n`],
+      ['models: []\nmcpServers:', `models: []\nmcpServers:\n  ${item}`],
+      ['mcpServers: null # mine\n', `mcpServers: ${flow} # mine\n`],
+      ['{ "mcpServers": null, "models": [] }\n', `{ "mcpServers": ${flow}, "models": [] }\n`],
+    ] as const) {
+      assert.equal(planned('continue', text, { toolsets: ['files'] }).after, expected);
+    }
+    for (const agent of ['claude-code', 'cursor'] as const) {
+      const text = (value: string): string => `{\n  "mcpServers": ${value}, // mine\n  "other": 1\n}\n`;
+      assert.equal(planned(agent, text('null')).after, planned(agent, text('{}')).after);
+    }
+  });
+
   it('an entry of an earlier version is recognised by the name of the token file', () => {
     const helper = `node cli.js headers --port 7427 --token-file ${tokenFile}`;
     const text = JSON.stringify({
