@@ -7,7 +7,7 @@ import { nearestFolder, readConfig } from './cli/configFile.js';
 import { writeEntries } from './cli/entriesCommand.js';
 import { importFile } from './cli/importCommand.js';
 import { prompt, prompts, read, resources } from './cli/offersCommands.js';
-import { parseCommandLine, type Options } from './cli/options.js';
+import { givenOptions, parseCommandLine, type Options } from './cli/options.js';
 import { complain, complainOf, complainOfDefect, help, misuse, print, report, toJson } from './cli/output.js';
 import { PersonsPermissions } from './cli/toolPermissions.js';
 import { gatewayLines, servedBy, tokenFileFor } from './cli/gateways.js';
@@ -39,6 +39,13 @@ async function main(argv: string[]): Promise<number> {
   if (!command) return misuse(`Unknown command "${name}".`);
   const tooMuch = words[command.most ?? words.length];
   if (tooMuch !== undefined) return misuse(`\`${name}\` does not take the argument "${tooMuch}".`);
+  const untaken = givenOptions(values).find(
+    (option) => !everyCommand.includes(option) && !command.takes?.includes(option),
+  );
+  if (untaken !== undefined) {
+    const why = name === 'connect' && consents.includes(untaken) ? ` ${startsOnlyApproved}` : '';
+    return misuse(`\`${name}\` does not take the option --${untaken}.${why}`);
+  }
   serves = command.serves === true;
   // As in the editor, a defect must not end all conversations.
   if (serves) process.on('uncaughtException', complainOfDefect);
@@ -48,11 +55,22 @@ async function main(argv: string[]): Promise<number> {
   return command.does(run, words, values);
 }
 
+type Takes = readonly (keyof Options)[];
+
+const everyCommand: Takes = ['folder', 'json', 'debug'];
+const consents: Takes = ['approve', 'approve-edits', 'yes'];
+const permissionOptions: Takes = ['allow', 'ask', 'deny'];
+const starting: Takes = ['approve', ...permissionOptions];
+
+const startsOnlyApproved = 'An agent starts it, so it starts only what was approved: by `mcp-toolsets approve`.';
+
 interface Command {
   /** The most arguments. By default, the command checks them. */
   readonly most?: number;
   /** True if the output of the command is incidental. */
   readonly serves?: boolean;
+  /** The options beside those of every command. */
+  readonly takes?: Takes;
   does(run: Run, words: readonly string[], options: Options): Promise<number> | number;
 }
 
@@ -60,6 +78,7 @@ const commands = new Map<string, Command>(
   Object.entries<Command>({
     check: {
       most: 0,
+      takes: [...starting, 'start'],
       does: (run, _, { start }) =>
         start
           ? withServers(run, ({ host: { snapshot } }) =>
@@ -70,42 +89,61 @@ const commands = new Map<string, Command>(
             )
           : check(run),
     },
-    status: { most: 0, does: status },
-    tools: { most: 1, does: (run, [id]) => withServers(run, ({ host }) => tools(run, host, id)) },
-    call: { most: 2, does: (run, [tool, json], { answers }) => call(run, tool, json, answers) },
-    resources: { most: 1, does: (run, [id]) => resources(run, id) },
-    read: { most: 1, does: (run, [uri], { server }) => read(run, uri, server) },
-    prompts: { most: 1, does: (run, [id]) => prompts(run, id) },
-    prompt: { most: 2, does: (run, [name, json], { server }) => prompt(run, name, json, server) },
+    status: { most: 0, takes: [...starting, 'token-file'], does: status },
+    tools: { most: 1, takes: starting, does: (run, [id]) => withServers(run, ({ host }) => tools(run, host, id)) },
+    call: {
+      most: 2,
+      takes: [...starting, 'answers'],
+      does: (run, [tool, json], { answers }) => call(run, tool, json, answers),
+    },
+    resources: { most: 1, takes: starting, does: (run, [id]) => resources(run, id) },
+    read: { most: 1, takes: [...starting, 'server'], does: (run, [uri], { server }) => read(run, uri, server) },
+    prompts: { most: 1, takes: starting, does: (run, [id]) => prompts(run, id) },
+    prompt: {
+      most: 2,
+      takes: [...starting, 'server'],
+      does: (run, [name, json], { server }) => prompt(run, name, json, server),
+    },
     explain: {
       most: 1,
+      takes: starting,
       does: async (run, [tool]) => (await import('./cli/explainCommand.js')).explainTool(run, tool),
     },
     approve: {
+      takes: [...permissionOptions, 'yes'],
       does: async (run, ids, { yes }) => (await import('./cli/approveCommand.js')).approve(run, ids, yes),
     },
     serve: {
       most: 0,
+      takes: [...starting, 'port', 'token-file', 'approve-edits', 'hold-changed'],
       serves: true,
       does: async (run, _, options) => (await import('./cli/serveCommand.js')).serveFolder(run, options),
     },
     connect: {
       most: 1,
+      takes: [...permissionOptions, 'token-file', 'hold-changed'],
       serves: true,
       does: async (run, [toolset], options) => (await import('./cli/connectCommand.js')).connect(run, toolset, options),
     },
     engine: {
       most: 0,
+      takes: ['token-file'],
       serves: true,
       does: async (run, _, options) => (await import('./cli/engineCommand.js')).engine(run, options['token-file']),
     },
     stop: {
       most: 0,
+      takes: ['token-file'],
       does: async (run, _, options) => (await import('./cli/engineCommand.js')).stop(run, options['token-file']),
     },
-    entries: { most: 1, does: (run, [agent], options) => writeEntries(run, agent, options) },
+    entries: {
+      most: 1,
+      takes: ['write', 'token-file'],
+      does: (run, [agent], options) => writeEntries(run, agent, options),
+    },
     calls: {
       most: 2,
+      takes: ['server', 'agent', 'failed', 'since', 'last', 'follow'],
       does: async (run, words, { server, agent, failed, since, last, follow }) =>
         (await import('./cli/callsCommand.js')).calls(run, words, { server, agent, failed, since, last, follow }),
     },
@@ -119,7 +157,11 @@ const commands = new Map<string, Command>(
       does: async (_, [file]) => (await import('./cli/cassetteCommands.js')).replay(file),
     },
     secret: { does: async ({ json }, words) => (await import('./cli/secretCommand.js')).secret(json, words) },
-    import: { most: 1, does: (run, [file], { format, write }) => importFile(run, file, format, write) },
+    import: {
+      most: 1,
+      takes: ['format', 'write'],
+      does: (run, [file], { format, write }) => importFile(run, file, format, write),
+    },
   }),
 );
 

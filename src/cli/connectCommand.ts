@@ -13,13 +13,11 @@ import { foundGateway, startEngine, tokenFileFor, type FoundGateway } from './ga
 import { Interruption } from './interruption.js';
 import { servingGuards } from './keptOffers.js';
 import type { Options } from './options.js';
-import { complain, misuse } from './output.js';
+import { complain } from './output.js';
 import { problemLine } from './render.js';
 import { withHost, type Run, type RunningHost } from './withHost.js';
 
 export async function connect(run: Run, toolset: string | undefined, options: Options): Promise<number> {
-  if (run.approve)
-    return misuse('An agent starts `connect`, so it starts only what was approved: by `mcp-toolsets approve`.');
   const holdChanged = options['hold-changed'];
   const tokenFile = tokenFileFor(run.folder, options['token-file']);
   const interruption = new Interruption();

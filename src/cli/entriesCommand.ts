@@ -72,16 +72,17 @@ export async function writeEntries(run: Run, name: string | undefined, options: 
     }
   }
   const { edits, after, entries, report } = plan;
+  const isApproved = !write || starts.length === 0 || (await approvals.approve(starts));
   if (run.json) print(toJson({ file, entries, starts, written: write }));
   else {
     if (edits.length > 0) print(lineDifference(before ?? '', after, label));
     complainLines(report.trimEnd());
-    const approves = starts.length > 0 ? ` The servers above are ${write ? 'approved' : 'approved by that too'}.` : '';
+    const approved = ` The servers above are ${write ? 'approved' : 'approved by that too'}.`;
+    const approves = starts.length > 0 && isApproved && approvals.passing(starts) === undefined ? approved : '';
     if (edits.length > 0 || approves !== '') {
       complainLines(`\n${write ? `Wrote ${file}.` : 'Nothing is written yet. Add --write to write it.'}${approves}`);
     }
   }
-  const isApproved = !write || starts.length === 0 || (await approvals.approve(starts));
   approvals.dispose();
   return isApproved ? 0 : 1;
 }

@@ -78,11 +78,16 @@ export class FolderApprovals {
       complain(`The approval could not be stored, so it holds for this run only: ${reasonOf(error)}.`);
       return false;
     }
-    if (this.ledger.isKept(this.folder)) return true;
-    complain(
-      `The approval holds for this run only: ${this.file.path} lies in this folder, which could bring its own approvals.`,
-    );
-    return false;
+    const passing = this.passing(waiting);
+    if (passing !== undefined) complain(passing);
+    return passing === undefined;
+  }
+
+  /** Returns why approvals of these hold for one run only (S1h), or undefined if all are kept. */
+  passing(waiting: readonly LaunchDescription[]): string | undefined {
+    const names = waiting.filter((launch) => !this.ledger.isKept(launch)).map(({ server }) => `"${server}"`);
+    if (names.length === 0) return undefined;
+    return `The approval of ${names.join(', ')} holds for this run only: ${this.file.path} lies in the folder of the config file, which could bring its own approvals. \`mcp-toolsets serve\` asks at each start.`;
   }
 
   review(waiting: readonly LaunchDescription[]): string {
@@ -96,11 +101,14 @@ export class FolderApprovals {
 
   waitingLines({ servers }: Pick<StatusSnapshot, 'servers'>): string[] {
     const folder = samePath('.', this.folder) ? undefined : this.folder;
-    return servers.flatMap(({ id, approval }) =>
-      approval.kind === 'pending'
-        ? [`${id} waits for approval. Run \`${approveCommand(id, folder)}\`, or approve it in the editor.`]
-        : [],
-    );
+    return servers.flatMap(({ id, approval }) => {
+      if (approval.kind !== 'pending') return [];
+      const how =
+        approval.isKept === false
+          ? 'An approval holds for one run here. At a terminal, every command but `connect` asks.'
+          : `Run \`${approveCommand(id, folder)}\`, or approve it in the editor.`;
+      return [`${id} waits for approval. ${how}`];
+    });
   }
 
   dispose(): void {

@@ -1,9 +1,11 @@
 /** The difference of two texts without context (E4). Rewritten lines of other people show no earlier secret. Pure. */
+import { withoutMark } from '../core/base/byteOrderMark.js';
 import { Redactor } from '../core/base/log.js';
 import { secretsIn, withoutSecrets } from '../core/base/secrets.js';
 
-/** Returns an empty text for equal texts. */
-export function lineDifference(before: string, after: string, label: string): string {
+/** Returns an empty text for equal texts. A byte order mark is no difference. */
+export function lineDifference(marked: string, written: string, label: string): string {
+  const [before, after] = [withoutMark(marked), withoutMark(written)];
   if (before === after) return '';
   const [old, now] = [linesOf(before), linesOf(after)];
   let start = 0;

@@ -36,6 +36,12 @@ export function parseCommandLine(args: string[]) {
   return parseArgs({ args, allowPositionals: true, options });
 }
 
+export function givenOptions(values: Options): (keyof Options)[] {
+  return (Object.keys(options) as (keyof Options)[]).filter(
+    (name) => values[name] !== undefined && values[name] !== false,
+  );
+}
+
 /** Returns the JSON object of a command line, or why the text is not a JSON object. */
 export function readObject(what: string, json: string): Record<string, unknown> | string {
   let value: unknown;

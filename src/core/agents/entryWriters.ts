@@ -7,7 +7,16 @@ import { findNodeAtLocation, parseTree, type Node } from 'jsonc-parser';
 import { isObject } from '../base/isObject.js';
 import { escapeRegExp } from '../base/text.js';
 import { EditNodes, endsInBlockScalar, isAlias, isAnchored, isEmptyValue, isMap, isSeq } from '../yaml/editNodes.js';
-import { appendItem, applyEdits, insertAfter, scalarText, valueEdit, type Edits } from '../yaml/edits.js';
+import {
+  appendItem,
+  applyEdits,
+  insertAfter,
+  insertion,
+  removeKey,
+  scalarText,
+  valueEdit,
+  type Edits,
+} from '../yaml/edits.js';
 import { commaBehind } from '../yaml/jsonTree.js';
 import { plainValue } from '../yaml/valueNodes.js';
 import { readYaml } from '../yaml/yamlTree.js';
@@ -27,7 +36,8 @@ export function withJsonEntries(text: string, container: string, changes: readon
   const set = (path: readonly string[], key: string, value: unknown): void => {
     result = withProperty(result, path, key, value);
   };
-  if (!nodeAt(result, [container])) set([], container, {});
+  // Some programs write null for no servers.
+  if (nodeAt(result, [container])?.type !== 'object') set([], container, {});
   for (const { name, keys, removed, isNew } of changes) {
     if (isNew) set([container], name, keys);
     else for (const [key, value] of Object.entries(keys)) set([container, name], key, value);
@@ -49,16 +59,33 @@ function withProperty(text: string, path: readonly string[], key: string, value:
   return last ? after(text, object, last, key, value, style) : within(text, object, key, value, style);
 }
 
-/** Removes a property beside others, and the comments behind it. */
+/** Removes a property and the comments behind it, if the line has nothing else. All other comments belong to others. */
 function withoutProperty(text: string, path: readonly string[]): string {
   const property = nodeAt(text, path)?.parent;
-  const properties = property?.parent?.children ?? [];
-  const index = property ? properties.indexOf(property) : -1;
-  const [before, next] = [properties[index - 1], properties[index + 1]];
   if (!property) return text;
-  if (next) return text.slice(0, property.offset) + text.slice(next.offset);
-  const from = before ? before.offset + before.length : property.offset;
-  return text.slice(0, from) + text.slice(property.offset + property.length);
+  const end = property.offset + property.length;
+  const comma = commaBehind(text, end);
+  let [from, to] = [property.offset, comma === undefined ? end : comma + 1];
+  let line = from;
+  while (' \t'.includes(text[line - 1] ?? '\n')) line--;
+  const rest = commentsBehind(text, to);
+  if (rest === undefined) to += /^[ \t]*/.exec(text.slice(to))?.[0].length ?? 0;
+  else if (/[\r\n]/.test(text[line - 1] ?? '')) {
+    from = line;
+    to += rest.length + (/^(?:\r\n|\r|\n)/.exec(text.slice(to + rest.length))?.[0].length ?? 0);
+  } else from = line;
+  const properties = property.parent?.children ?? [];
+  const before = properties[properties.indexOf(property) - 1];
+  // The last property takes the comma before it along.
+  const earlier = comma === undefined && before ? commaBehind(text, before.offset + before.length) : undefined;
+  const head = earlier === undefined ? text.slice(0, from) : text.slice(0, earlier) + text.slice(earlier + 1, from);
+  return head + text.slice(to);
+}
+
+/** Returns the blanks and comments up to the end of the line, or undefined if the line goes on. */
+function commentsBehind(text: string, offset: number): string | undefined {
+  // A comment ends with the first end mark. An ambiguous pattern would try every way to read a line.
+  return /^(?:[ \t]|\/\*(?:(?!\*\/)[^\r\n])*\*\/)*(?:\/\/[^\r\n]*)?(?=[\r\n])/.exec(text.slice(offset))?.[0];
 }
 
 /** Inserts into an object without properties, perhaps with comments. */
@@ -77,8 +104,7 @@ function after(text: string, object: Node, last: Node, key: string, value: unkno
   const comma = commaBehind(text, end);
   const from = comma === undefined ? end : comma + 1;
   const lead = text.slice(0, end) + (comma === undefined ? ',' : '') + text.slice(end, from);
-  // A comment ends with the first end mark. An ambiguous pattern would try every way to read a line.
-  const line = /^(?:[ \t]|\/\*(?:(?!\*\/)[^\r\n])*\*\/)*(?:\/\/[^\r\n]*)?(?=[\r\n])/.exec(text.slice(from))?.[0];
+  const line = commentsBehind(text, from);
   if (line === undefined || !text.slice(object.offset, end).includes('\n')) {
     return `${lead} ${JSON.stringify(key)}: ${JSON.stringify(value)}${comma === undefined ? '' : ','}${text.slice(from)}`;
   }
@@ -204,7 +230,11 @@ function appended(text: string, container: string, entry: Entries): string {
     return `${text}${gap}${container}:${nodes.lineBreak}  - ${block(entry, '    ', nodes.lineBreak)}${nodes.lineBreak}`;
   }
   const list = place.pair.value;
-  if (!isSeq(list)) return text;
+  if (isEmptyValue(list) && place.map.flow !== true) {
+    const at = nodes.lineEnd(nodes.afterColon(place.pair));
+    return applyEdits(text, [insertion(at, `${nodes.lineBreak}  - ${block(entry, '    ', nodes.lineBreak)}`)]);
+  }
+  if (!isSeq(list)) return applyEdits(text, valueEdit(nodes, place, `[${JSON.stringify(entry)}]`) ?? []);
   const first: unknown = list.items[0];
   const value =
     list.flow || first === undefined
@@ -223,8 +253,8 @@ function replaced(text: string, container: string, entry: Entries, removed: read
   const item: unknown = list.items[index];
   if (item === undefined) return text;
   const there = held[index] as Entries;
-  const set = removed.length > 0 ? undefined : withKeys(text, container, index, there, entry);
-  if (set !== undefined) return set;
+  const changed = withKeys(text, container, index, there, entry, removed);
+  if (changed !== undefined) return changed;
   const kept = Object.entries(there).filter(([key]) => !removed.includes(key));
   const merged = { ...Object.fromEntries(kept), ...entry };
   const [start, end] = [nodes.startOf(item), nodes.endOf(item)];
@@ -233,17 +263,42 @@ function replaced(text: string, container: string, entry: Entries, removed: read
   return text.slice(0, start) + written + text.slice(end);
 }
 
-function withKeys(text: string, container: string, index: number, there: Entries, keys: Entries): string | undefined {
+function withKeys(
+  text: string,
+  container: string,
+  index: number,
+  there: Entries,
+  keys: Entries,
+  removed: readonly string[],
+): string | undefined {
+  const set = Object.entries(keys).filter(([key, value]) => !isDeepStrictEqual(there[key], value));
+  const changes = [
+    ...set.map(
+      ([key, value]) =>
+        (nodes: EditNodes, item: unknown) =>
+          setKey(nodes, item, key, valueText(value)),
+    ),
+    ...removed.map((key) => (nodes: EditNodes, item: unknown) => withoutKey(nodes, item, key)),
+  ];
   let result = text;
-  for (const [key, value] of Object.entries(keys)) {
-    if (isDeepStrictEqual(there[key], value)) continue;
+  for (const change of changes) {
     const nodes = EditNodes.read(result);
     const list = nodes?.pairOf(nodes.root, container)?.pair.value;
-    const edits = nodes && isSeq(list) && setKey(nodes, list.items[index], key, valueText(value));
+    const edits = nodes && isSeq(list) && change(nodes, list.items[index]);
     if (!edits) return undefined;
     result = applyEdits(result, edits);
   }
   return result;
+}
+
+function withoutKey(nodes: EditNodes, item: unknown, key: string): Edits {
+  const place = nodes.pairOf(item, key);
+  if (!place) return [];
+  const { start, end } = nodes.pairSpan(place.pair);
+  const edits = removeKey(nodes, start);
+  if (edits || place.map.flow || place.index > 0) return edits;
+  // Behind its dash: the other keys may begin on the next line.
+  return [{ span: { start, end: nodes.lineEnd(end) }, text: '' }];
 }
 
 function setKey(nodes: EditNodes, item: unknown, key: string, value: string): Edits {

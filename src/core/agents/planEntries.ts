@@ -74,11 +74,12 @@ export function planEntries(request: EntriesRequest): EntriesPlan {
   if (before.kind === 'impossible') return { kind: 'impossible', reason: `${label}: ${before.reason}` };
   const planned: PlannedEntry[] = [];
   const changes: EntryChange[] = [];
-  const wanted: Record<string, unknown> = { ...before.entries };
+  // A toolset may have the name `__proto__`.
+  const wanted = new Map(Object.entries(before.entries));
   for (const id of toolsets) {
     const own = entryKeys(kind, id, launcher, folder);
-    const held = Object.entries(wanted).find(([, entry]) => isObject(entry) && isOurs(entry, id, request));
-    const name = held?.[0] ?? freeName(id, wanted);
+    const held = [...wanted].find(([, entry]) => isObject(entry) && isOurs(entry, id, request));
+    const name = held?.[0] ?? freeName(id, [...wanted.keys()]);
     const there = (held?.[1] ?? {}) as Entries;
     const keys = changedKeys(there, own);
     const removed = addressKeys.filter((key) => key in there);
@@ -86,10 +87,11 @@ export function planEntries(request: EntriesRequest): EntriesPlan {
     planned.push({ id, name, change: isSame ? 'same' : held ? 'updated' : 'added' });
     if (!isSame) changes.push({ name, keys, removed, isNew: held === undefined });
     const kept = Object.entries(there).filter(([key]) => !removed.includes(key));
-    wanted[name] = { ...Object.fromEntries(kept), ...keys };
+    wanted.set(name, { ...Object.fromEntries(kept), ...keys });
   }
   const after = changes.length === 0 ? text : writers[agent.form](text, agent.container, changes);
-  const expected = changes.length === 0 ? before.root : { ...before.root, [agent.container]: wanted };
+  const expected =
+    changes.length === 0 ? before.root : { ...before.root, [agent.container]: Object.fromEntries(wanted) };
   const reached = readEntries(after, agent);
   if (reached.kind === 'impossible' || canonicalJson(reached.root) !== canonicalJson(expected)) {
     return { kind: 'impossible', reason: `${label} cannot be changed without touching other parts of it` };
@@ -166,8 +168,8 @@ function changedKeys(held: Entries, own: Entries): Entries {
 }
 
 /** The toolset's own name if it is free: a program that finds a toolset in two places takes equal names for one server. */
-function freeName(id: string, taken: Entries): string {
-  const names = new Set(Object.keys(taken).map((name) => name.toLowerCase()));
+function freeName(id: string, taken: readonly string[]): string {
+  const names = new Set(taken.map((name) => name.toLowerCase()));
   const isFree = (name: string): boolean => !names.has(name.toLowerCase());
   const base = `${id}-toolset`;
   const free = [id, base].find(isFree);

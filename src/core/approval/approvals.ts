@@ -6,13 +6,15 @@ import { describeLaunch, type LaunchDescription } from './fingerprint.js';
 export interface Approvals {
   /** The verdict stays the same until `onDidChange`. `notAsked` means that it may start without a question. */
   judge(launch: LaunchDescription): 'approved' | 'pending' | 'notAsked';
+  /** Returns false if an approval of this launch ends with its process (S1h). */
+  isKept(launch: LaunchDescription): boolean;
   readonly onDidChange: Event<void>;
 }
 
 export type ApprovalStatus =
   | { readonly kind: 'notAsked' }
   | { readonly kind: 'approved' }
-  | { readonly kind: 'pending'; readonly launch: LaunchDescription };
+  | { readonly kind: 'pending'; readonly launch: LaunchDescription; readonly isKept?: boolean };
 
 export function launchOf(server: ConfiguredServer | undefined): LaunchDescription | undefined {
   return server?.kind === 'valid' ? describeLaunch(server.definition) : undefined;
@@ -22,5 +24,5 @@ export function judgeLaunch(definition: ServerDefinition, approvals: Approvals |
   if (!approvals) return { kind: 'notAsked' };
   const launch = describeLaunch(definition);
   const kind = approvals.judge(launch);
-  return kind === 'pending' ? { kind, launch } : { kind };
+  return kind === 'pending' ? { kind, launch, isKept: approvals.isKept(launch) } : { kind };
 }

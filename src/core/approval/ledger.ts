@@ -130,9 +130,8 @@ export class ApprovalLedger implements Approvals, Disposable {
       .at(-1);
   }
 
-  /** Returns false if the folder holds the store, because it could bring its own approvals. */
-  isKept(folder: string): boolean {
-    return !isBelow(this.deps.store.path, folder);
+  isKept({ source, directory }: LaunchDescription): boolean {
+    return !this.holdsStore(this.deps.isUsersOwn?.(source) ? (directory ?? source) : folderOf(source));
   }
 
   /** Approves exactly these launches until this process ends, whatever the servers are now. */
@@ -143,9 +142,7 @@ export class ApprovalLedger implements Approvals, Disposable {
 
   async approve(launches: readonly LaunchDescription[]): Promise<void> {
     this.allow(launches);
-    const kept = launches.filter(({ source, directory }) =>
-      this.isKept(this.deps.isUsersOwn?.(source) ? (directory ?? source) : folderOf(source)),
-    );
+    const kept = launches.filter((launch) => this.isKept(launch));
     if (kept.length === 0) return;
     await this.change((approved) => withApproved(approved, kept));
     this.here = this.here.filter((launch) => !kept.includes(launch));
@@ -173,7 +170,12 @@ export class ApprovalLedger implements Approvals, Disposable {
   }
 
   private known(folder: string): readonly LaunchDescription[] {
-    return this.isKept(folder) ? [...this.stored, ...this.here] : this.here;
+    return this.holdsStore(folder) ? this.here : [...this.stored, ...this.here];
+  }
+
+  /** Such a folder could bring its own approvals. */
+  private holdsStore(folder: string): boolean {
+    return isBelow(this.deps.store.path, folder);
   }
 
   private change(edit: (approved: Approved) => Approved): Promise<void> {

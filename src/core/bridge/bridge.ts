@@ -287,9 +287,13 @@ function failureIn(error: unknown): TransportFailure | undefined {
   return error instanceof RpcFailure && error.data instanceof TransportFailure ? error.data : undefined;
 }
 
-/** Returns the error for the client. A failure of our transport is given in words only. */
+/** Returns the error for the client. A failure of our transport is given in words only, in the gateway's own if it refused. */
 function inWords(error: unknown): RpcFailure {
-  if (error instanceof RpcFailure) return failureIn(error) ? new RpcFailure(error.code, error.message) : error;
+  if (error instanceof RpcFailure) {
+    const { reason } = failureIn(error) ?? {};
+    const said = reason?.kind === 'status' && reason.body;
+    return reason ? new RpcFailure(error.code, said || error.message) : error;
+  }
   return new RpcFailure(errorCodes.server, `The toolsets cannot be reached: ${messageOf(error)}`);
 }
 

@@ -33,6 +33,8 @@ export interface GatewayBackend {
   toolset(id: string, clientKind: ClientKind, conversation?: string): ServedToolset | undefined;
   /** For a configured toolset without tools. */
   placeholder(id: string, clientKind: ClientKind): ServedToolset | undefined;
+  /** Returns the reason for a client of a toolset that is missing now, as sentences. */
+  whyGone(id: string): string;
   /** Resolves as soon as the server, or each of all, is not starting; rejects when the signal is aborted. */
   settled(id: string, signal: AbortSignal): Promise<void>;
   readonly onDidChangeToolsets: Event<readonly string[]>;

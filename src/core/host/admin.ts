@@ -211,6 +211,13 @@ function statusText(snapshot: StatusSnapshot, conversation: string | undefined, 
   return lines.length === 0 ? 'No servers are configured.' : lines.join('\n');
 }
 
+/** Returns a sentence for each error of a whole config file. Toolsets may be missing because of it. */
+export function fileErrors({ problems }: StatusSnapshot): string[] {
+  return problems
+    .filter(({ server, severity }) => server === undefined && severity === 'error')
+    .map(({ place, message, fix }) => `There is an error in ${place.file}: ${message} ${fix}`);
+}
+
 function serverLine(server: ServerStatus, conversation: string | undefined): string {
   const own = server.instances.find(({ use }) => use.kind === 'leased' && use.conversation === conversation);
   const hasSpare = server.instances.some(({ use }) => use.kind === 'spare');
@@ -239,7 +246,11 @@ type Waiting = Pick<ServerStatus, 'id' | 'state' | 'origin' | 'approval'>;
 
 /** The command names its folder, because the person's terminal may be in another one. */
 function howToApprove({ id, origin, approval }: Waiting): string {
-  const { source = undefined, directory = undefined } = approval.kind === 'pending' ? approval.launch : {};
+  const { launch, isKept = true } = approval.kind === 'pending' ? approval : {};
+  if (!isKept) {
+    return 'by `mcp-toolsets serve` at a terminal in this folder or in the editor, for one run and the agents that start during it';
+  }
+  const { source = undefined, directory = undefined } = launch ?? {};
   // A person approves the folder of the workspace in which their own server runs.
   const folder = origin === 'user' ? directory : source && folderOf(source);
   return `by \`${approveCommand(id, folder)}\` at a terminal, or in the editor`;

@@ -13,6 +13,7 @@ import { isAboutTask, taskChanged, taskIn, watchTask } from '../protocol/version
 import type { Catalogue, Toolset } from '../tools/catalogue.js';
 import { admitsResource, contentsRefused } from '../tools/promptsAndResources.js';
 import { asText, clipped } from '../base/text.js';
+import { fileErrors, whyNothing } from './admin.js';
 import type { Host } from './hostContract.js';
 import { leaseNote } from './leaseNotes.js';
 import {
@@ -31,7 +32,7 @@ export class CatalogueBackend implements GatewayBackend, Disposable {
   private readonly subscription: Disposable;
   /** An unchanged toolset is the same object, so its served form can be kept. */
   private readonly served = new WeakMap<Toolset, Map<ClientKind, ServedToolset>>();
-  private readonly together = new WeakMap<Catalogue, ServedToolset>();
+  private readonly together = new WeakMap<Catalogue, { readonly missing: string; readonly all: ServedToolset }>();
 
   readonly onDidChangeToolsets = this.emitter.event;
 
@@ -42,9 +43,13 @@ export class CatalogueBackend implements GatewayBackend, Disposable {
   toolset(id: string, clientKind: ClientKind, conversation?: string): ServedToolset | undefined {
     const catalogue = this.host.catalogueFor(conversation);
     if (id === everyToolset) {
-      const kept = this.together.get(catalogue) ?? servedTogether(catalogue.toolsets);
-      this.together.set(catalogue, kept);
-      return kept;
+      const why = this.whyMissing(catalogue);
+      const missing = why.join();
+      const kept = this.together.get(catalogue);
+      if (kept?.missing === missing) return kept.all;
+      const all = servedTogether(catalogue.toolsets, why);
+      this.together.set(catalogue, { missing, all });
+      return all;
     }
     const toolset = toolsetIn(catalogue, id);
     if (!toolset) return undefined;
@@ -59,6 +64,19 @@ export class CatalogueBackend implements GatewayBackend, Disposable {
     const server = this.host.snapshot.servers.find((each) => each.id === id);
     if (!server || server.state.kind === 'disabled') return undefined;
     return servedWithout(server, this.host.shortName(id), clientKind);
+  }
+
+  whyGone(id: string): string {
+    const { servers } = this.host.snapshot;
+    const server = servers.find((each) => each.id === id);
+    return server ? whyNothing(server) : [`There is no toolset "${id}".`, ...fileErrors(this.host.snapshot)].join(' ');
+  }
+
+  /** Returns a sentence for each toolset without tools, and for each file whose toolsets are not known. */
+  private whyMissing(catalogue: Catalogue): string[] {
+    const { snapshot } = this.host;
+    const missing = snapshot.servers.filter(({ id, state }) => state.kind !== 'disabled' && !toolsetIn(catalogue, id));
+    return [...missing.map(whyNothing), ...fileErrors(snapshot)];
   }
 
   async settled(id: string, signal: AbortSignal): Promise<void> {
@@ -79,6 +97,10 @@ export class CatalogueBackend implements GatewayBackend, Disposable {
       ? (holderOfTool(this.host.catalogueFor(call.client?.listedFor).toolsets, call.tool)?.id ?? everyToolset)
       : call.toolset;
     const outcome = await this.host.call(isToAll ? { ...call, toolset } : call);
+    if (outcome.kind === 'error' && toolset === everyToolset) {
+      const missing = this.whyMissing(this.host.catalogueFor(call.client?.listedFor));
+      return { ...outcome, message: [outcome.message, ...missing].join(' ') };
+    }
     if (outcome.kind !== 'result') return outcome;
     const { news, result } = outcome;
     if (!isToAll && !news) return outcome;

@@ -110,7 +110,8 @@ function featuresOfAll(toolsets: Toolsets): ServerFeatures {
   };
 }
 
-export function servedTogether(toolsets: Toolsets): ServedToolset {
+/** @param missing why toolsets are missing, as sentences */
+export function servedTogether(toolsets: Toolsets, missing: readonly string[] = []): ServedToolset {
   const { prompts, resources, templates } = joined(toolsets);
   const about = toolsets.flatMap((toolset) => {
     const told = instructionsOf(toolset, releaseAdvice(toolset, toolsets, { sees: everyToolset }));
@@ -119,7 +120,7 @@ export function servedTogether(toolsets: Toolsets): ServedToolset {
   return {
     id: everyToolset,
     serverName: 'mcp-toolsets',
-    instructions: toolsets.length === 0 ? nothingConfigured : about.join('\n\n') || undefined,
+    instructions: [...about, ...missing].join('\n\n') || (toolsets.length === 0 ? nothingConfigured : undefined),
     tools: toolsets.flatMap((toolset) => toolset.tools.map((tool) => servedTool(tool, 'plain'))),
     appTools: entriesForAppsOfAll(toolsets),
     prompts,

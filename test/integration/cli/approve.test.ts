@@ -1,9 +1,10 @@
 /** Approval on the command line (S1): shown launches, questions, and starts without a question. */
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { ApprovalStage } from '../../support/core/approvalStage.js';
 import type { CommandLine } from '../../support/core/commandLine.js';
+import { configText } from '../../support/core/configText.js';
 import { Serving } from '../../support/core/serving.js';
 import { Terminal, terminalsMissing } from '../../support/core/terminal.js';
 import { suiteNotHere } from '../../support/notHere.js';
@@ -138,6 +139,25 @@ describe('approval on the command line (S1)', () => {
     const json = await cli.run('entries', 'windsurf', '--json');
     assert.equal((JSON.parse(json.stdout) as { starts: unknown[] }).starts.length, 1);
     assert.equal(stage.stored.length, 1);
+  });
+
+  it('An approval that is not kept, because the home folder leads to the config file, is not reported as given (S1h)', async () => {
+    const linked = path.join(cli.folder, 'linked.yaml');
+    writeFileSync(linked, configText({ a: stage.server('a') }));
+    mkdirSync(path.join(cli.home, '.minds'), { recursive: true });
+    symlinkSync(linked, path.join(cli.home, '.minds', 'mcp.yaml'));
+    const why = /The approval of "a" holds for this run only: .*approvals\.json.*`mcp-toolsets serve`/;
+    for (const args of [
+      ['approve', 'a', '--yes'],
+      ['entries', 'windsurf', '--write'],
+    ]) {
+      const { code, stdout, stderr } = await cli.run(...args);
+      assert.equal(code, 1);
+      assert.match(stderr, why);
+      assert.doesNotMatch(stdout + stderr, /Approved|are approved/);
+    }
+    assert.doesNotMatch((await cli.run('entries', 'windsurf')).stderr, /approved by that too/);
+    assert.deepEqual(stage.stored, []);
   });
 
   describe('approval at a terminal', function () {

@@ -67,6 +67,26 @@ describe('command line', () => {
         assert.match(stderr, /^Usage: /);
       });
     }
+
+    const why = ' An agent starts it, so it starts only what was approved: by `mcp-toolsets approve`.';
+    for (const [args, option, reason] of [
+      [['connect', '--approve'], '--approve', why],
+      [['connect', '--approve-edits'], '--approve-edits', why],
+      [['connect', '--yes'], '--yes', why],
+      [['connect', '--port', '1'], '--port', ''],
+      [['call', 'x', '--start'], '--start', ''],
+      [['entries', 'codex', '--yes'], '--yes', ''],
+      [['replay', 'x.jsonl', '--approve'], '--approve', ''],
+    ] as const) {
+      it(`An option of another command is refused: ${args.join(' ')}`, async () => {
+        const { code, stdout, stderr } = await cli.runWith({}, ...args);
+        assert.deepEqual([code, stdout], [2, '']);
+        assert.equal(
+          stderr.trimEnd().split('\n').at(-1),
+          `\`${args[0]}\` does not take the option ${option}.${reason}`,
+        );
+      });
+    }
   });
 
   it('A bad token file is reported, and a foreign file is not changed', async () => {

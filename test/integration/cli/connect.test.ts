@@ -449,12 +449,15 @@ describe('mcp-toolsets connect', () => {
 
   it('`connect` reports an unknown toolset', async () => {
     await serve();
-    await assert.rejects(connect(['omega']), /There is no toolset/);
+    await assert.rejects(connect(['omega']), /: There is no toolset "omega"\.$/);
   });
 
-  it('An unreadable config file is reported on stderr and in the answer, never on stdout', async () => {
-    cli.save('servers: [');
-    const client = await connect(['alpha']).catch((error: Error) => error);
-    assert.ok(client instanceof Error, 'it connected');
+  it('`connect` names the error of a config file, with and without a toolset, and not how to begin', async () => {
+    cli.save('version: 1\nservers: [');
+    const said = /There is an error in .*mcp\.yaml: Not valid YAML/;
+    await assert.rejects(connect(['alpha']), said);
+    const instructions = (await connect([])).getInstructions() ?? '';
+    assert.match(instructions, said);
+    assert.doesNotMatch(instructions, /No MCP server serves here/);
   });
 });

@@ -193,7 +193,7 @@ describe('core: an agent at the gateway', () => {
     const running = agent.text('slow', { ms: 600, steps: 6 }, { onProgress: () => begun() });
     await beginning;
     await stage.edit({ b: rawWith(['echo']) });
-    await assert.rejects(agent.result('slow'), /has no tools now/);
+    await assert.rejects(agent.result('slow'), /There is no toolset "a"\./);
     assert.match(await running, /done/);
   });
 });

@@ -31,6 +31,7 @@ describe('core: references in arguments and addresses', () => {
           judged.set(launch.server, launch);
           return 'approved';
         },
+        isKept: () => true,
         onDidChange: changes.event,
       },
     });

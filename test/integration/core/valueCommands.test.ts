@@ -85,7 +85,7 @@ describe('core: values that programs print', () => {
   it('Value commands do not run before a person has approved them (S1)', async () => {
     let verdict: 'pending' | 'approved' = 'pending';
     const changes = new Emitter<void>();
-    stage = await startStage({ approvals: { judge: () => verdict, onDidChange: changes.event } });
+    stage = await startStage({ approvals: { judge: () => verdict, isKept: () => true, onDidChange: changes.event } });
     await stage.edit({ a: fixture('raw', [], { env: { GIVEN: printing('value') } }) });
     assert.equal(stage.server('a').state.kind, 'pending');
     await stage.host.start('a');

@@ -238,6 +238,83 @@ describe('entries for other agents', () => {
     }
   });
 
+  it('an entry with an address loses its own keys and no comment of another key', () => {
+    const url = 'http://127.0.0.1:9/mcp/files';
+    const args = JSON.stringify([...homeLauncher.args, 'connect', 'files'], undefined, '  ');
+    const connect = `"command": "node",\n"args": ${args}`;
+    for (const [entry, expected] of [
+      [
+        `"type": "http",\n"url": "${url}", // the address\n// MINE\n"disabled": true\n`,
+        `"type": "stdio",\n// MINE\n"disabled": true,\n${connect}\n`,
+      ],
+      [
+        `"url": "${url}",\n/* MINE */ "disabled": true\n`,
+        `/* MINE */ "disabled": true,\n"type": "stdio",\n${connect}\n`,
+      ],
+      [
+        `"url": "${url}", /* MINE */ "disabled": true\n`,
+        `/* MINE */ "disabled": true,\n"type": "stdio",\n${connect}\n`,
+      ],
+      [
+        `"disabled": true, "url": "${url}", // MINE\n"timeout": 1\n`,
+        `"disabled": true, // MINE\n"timeout": 1,\n"type": "stdio",\n${connect}\n`,
+      ],
+      [
+        `"disabled": true, // MINE\n"headers": {\n"X-Y": "z"\n}, // theirs\n"url": "${url}",\n`,
+        `"disabled": true, // MINE\n"type": "stdio",\n${connect},\n`,
+      ],
+    ] as const) {
+      for (const lineBreak of ['\n', '\r\n']) {
+        const file = (body: string): string =>
+          `{ "mcpServers": { "files": {\n${body}} } }\n`.replaceAll('\n', lineBreak);
+        const { after } = planned('claude-code', file(entry), { toolsets: ['files'] });
+        assert.equal(after, file(expected));
+      }
+    }
+    const flat = `{"mcpServers":{"files":{"url":"${url}"}}}`;
+    assert.doesNotMatch(planned('claude-code', flat, { toolsets: ['files'] }).after, /url|,[ ,}]*}/);
+  });
+
+  it('an entry with an address in a list loses its own keys and no comment', () => {
+    const url = 'http://127.0.0.1:9/mcp/files';
+    const args = `args: [${words(homeLauncher)},"connect","-C","/ws","files"]`;
+    for (const [text, expected] of [
+      [
+        `  - name: files # one\n    type: streamable-http # two\n    url: ${url} # the address\n    # MINE\n    connectionTimeout: 9000 # three\n`,
+        `  - name: files # one\n    type: stdio # two\n    # MINE\n    connectionTimeout: 9000 # three\n    command: node\n    ${args}\n`,
+      ],
+      [
+        `  - url: ${url} # the address\n    # MINE\n    name: files # one\n`,
+        `  - \n    # MINE\n    name: files # one\n    type: stdio\n    command: node\n    ${args}\n`,
+      ],
+      [
+        `  - { url: "${url}", name: files } # one\n`,
+        `  - { name: files, type: stdio, command: node, ${args} } # one\n`,
+      ],
+    ] as const) {
+      const { after } = planned('continue', `mcpServers:\n${text}`, { toolsets: ['files'] });
+      assert.equal(after, `mcpServers:\n${expected}`);
+    }
+  });
+
+  it('the first entry goes into an empty list or map, and comments stay', () => {
+    const args = `[${words(homeLauncher)},"connect","-C","/ws","files"]`;
+    const item = `- name: files\n    type: stdio\n    command: node\n    args: ${args}`;
+    const flow = `[{"name":"files","type":"stdio","command":"node","args":${args}}]`;
+    for (const [text, expected] of [
+      ['mcpServers: # mine\nmodels: []\n', `mcpServers: # mine\n  ${item}\nmodels: []\n`],
+      ['models: []\nmcpServers:', `models: []\nmcpServers:\n  ${item}`],
+      ['mcpServers: null # mine\n', `mcpServers: ${flow} # mine\n`],
+      ['{ "mcpServers": null, "models": [] }\n', `{ "mcpServers": ${flow}, "models": [] }\n`],
+    ] as const) {
+      assert.equal(planned('continue', text, { toolsets: ['files'] }).after, expected);
+    }
+    for (const agent of ['claude-code', 'cursor'] as const) {
+      const text = (value: string): string => `{\n  "mcpServers": ${value}, // mine\n  "other": 1\n}\n`;
+      assert.equal(planned(agent, text('null')).after, planned(agent, text('{}')).after);
+    }
+  });
+
   it('an entry of an earlier version is recognised by the name of the token file', () => {
     const helper = `node cli.js headers --port 7427 --token-file ${tokenFile}`;
     const text = JSON.stringify({
@@ -266,6 +343,22 @@ describe('entries for other agents', () => {
       }
     });
   }
+
+  it('a toolset with a name that means something to JavaScript has its entry beside the others', () => {
+    for (const agent of Object.keys(files) as AgentKind[]) {
+      const before = agents[agent].form === 'yaml' ? 'models: []\n' : undefined;
+      const toolsets = ['__proto__', 'constructor', 'files'];
+      const { after, entries } = planned(agent, before, { toolsets });
+      assert.deepEqual(
+        entries.map(({ name, change }) => [name, change]),
+        toolsets.map((id) => [id, 'added']),
+      );
+      assert.ok(
+        planned(agent, after, { toolsets }).entries.every(({ change }) => change === 'same'),
+        agent,
+      );
+    }
+  });
 
   // A file of the folder may come from anyone; each comment made it twice as long before.
   it('each line of a file keeps its own line break', () => {

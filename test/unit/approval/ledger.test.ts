@@ -155,6 +155,7 @@ describe('approval ledger (S1)', () => {
     const ledger = await open();
     assert.deepEqual([ledger.judge(launch('a', '1')), ledger.judge(launch('a', '2', home))], ['approved', 'pending']);
     assert.equal(ledger.approvedBefore(launch('a', '2', home)), undefined);
+    assert.deepEqual([ledger.isKept(launch('a', '1')), ledger.isKept(launch('a', '2', home))], [true, false]);
     const before = store.text;
     await ledger.approve([launch('a', '2', home)]);
     assert.deepEqual([ledger.judge(launch('a', '2', home)), store.text], ['approved', before]);

@@ -13,6 +13,11 @@ describe('difference of lines', () => {
     assert.deepEqual(of('', 'a\n'), ['--- /dev/null', '+++ f', '@@ -0,0 +1,1 @@', '+a']);
   });
 
+  it('shows no lines only because one text has a byte order mark', () => {
+    assert.deepEqual(of('\ufeffa\nb\n', 'a\nb\nc\n').slice(2), ['@@ -2,0 +3,1 @@', '+c']);
+    assert.deepEqual(of('\ufeffa\n', 'a\n'), ['']);
+  });
+
   it('shows no context, and no secret of a moved line (E4)', () => {
     const entry = '  "theirs": { "env": { "API_KEY": "canary-5ca1ab1e" } }';
     const before = `{\n  "first": "canary-5ca1ab1e",\n${entry}\n}\n`;

@@ -60,6 +60,10 @@ export class FakeBackend implements GatewayBackend {
     return { id, serverName: id, instructions: undefined, canGain: true, ...empty };
   }
 
+  whyGone(id: string): string {
+    return this.configured.has(id) ? `The toolset "${id}" has no tools now: it waits.` : `There is no toolset "${id}".`;
+  }
+
   settled(_id: string, signal: AbortSignal): Promise<void> {
     this.awaited += 1;
     return new Promise((resolve, reject) => {

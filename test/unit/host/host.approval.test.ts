@@ -7,13 +7,16 @@ import { MemoryApprovals } from '../../support/core/memoryApprovals.js';
 import { OfferLedger } from '../../../src/core/approval/offerLedger.js';
 import { nextEvent } from '../../../src/core/base/events.js';
 import { testCore } from '../../support/core/testCore.js';
+import type { Core } from '../../../src/core/host/assemble.js';
 import type { Host } from '../../../src/core/host/hostContract.js';
+import { everyToolset } from '../../../src/core/gateway/routes.js';
 import type { ToolOutcome } from '../../../src/core/protocol/request.js';
 import type { ServerStatus, StatusSnapshot } from '../../../src/core/reconcile/status.js';
 import { FakeClock, rest } from '../../support/fakes/fakeClock.js';
 import { failure, FakeConnector, listing, type FakeConnection } from '../../support/fakes/fakeConnector.js';
 
 let host: Host;
+let backend: Core['backend'];
 let connector: FakeConnector;
 let ledger: ApprovalLedger;
 let offers: OfferLedger;
@@ -82,7 +85,7 @@ describe('approval (S1)', () => {
       asks: () => asks,
       forgetOffers: (of) => offers.forget(of),
     });
-    ({ host } = testCore({
+    ({ host, backend } = testCore({
       clock: new FakeClock(),
       connector,
       env,
@@ -116,6 +119,14 @@ describe('approval (S1)', () => {
     assert.match(whyNothing({ ...waiting, origin: 'folder' }), /`mcp-toolsets approve a -C \/home\/me`/);
   });
 
+  it('a waiting server whose approval ends with its process names no command that would store it (S1h)', async () => {
+    const text = 'version: 1\nservers:\n  a: { transport: stdio, command: a }\n';
+    await host.setSources([{ file: '/home/me/.minds/mcp.yaml', folder: '/home/me', text }]);
+    await untilState('a', 'pending');
+    assert.doesNotMatch(whyNothing(server('a')), /approve a/);
+    assert.match(whyNothing(server('a')), /`mcp-toolsets serve` at a terminal/);
+  });
+
   it('a server without approval does not start, and says that it waits', async () => {
     await edit({ a: 'command: a', b: 'command: b' });
     await untilState('a', 'pending');
@@ -126,6 +137,29 @@ describe('approval (S1)', () => {
       host.snapshot.problems.map(({ severity }) => severity),
       ['information', 'information'],
     );
+  });
+
+  it('all toolsets together name each toolset that waits, and how to approve it (S1i)', async () => {
+    const instructions = (): string => backend.toolset(everyToolset, 'plain')?.instructions ?? '';
+    await edit({ a: 'command: a', b: 'command: b', off: 'command: off, enabled: false' });
+    await untilState('a', 'pending');
+    assert.match(
+      instructions(),
+      /"a" has no tools now.*approve a -C \/ws`[^]*"b" has no tools now.*approve b -C \/ws`/,
+    );
+    assert.doesNotMatch(instructions(), /off/);
+    assert.equal(backend.toolset(everyToolset, 'plain'), backend.toolset(everyToolset, 'plain'));
+    const unknown = await backend.callTool({
+      ...{ toolset: everyToolset, tool: 'b_x', arguments: {}, conversation: 'd' },
+      signal: new AbortController().signal,
+    });
+    assert.match(JSON.stringify(unknown), /No toolset has a tool \\"b_x\\"\. .*approve b -C \/ws`/);
+    await approve('a');
+    (await connector.nextConnect()).succeed(listing('y'));
+    await untilState('a', 'running');
+    assert.doesNotMatch(instructions(), /approve a/);
+    assert.match(instructions(), /approve b/);
+    assert.match(backend.whyGone('b'), /"b" has no tools now.*approve b -C \/ws`/);
   });
 
   it('exactly the approved launch starts', async () => {

@@ -38,6 +38,15 @@ describe('toolsets together', () => {
     assert.deepEqual(servedTogether([toolset('d', {})]).features, toolsAlone);
   });
 
+  it('without a toolset, the instructions give the reasons, and without a reason how to begin', () => {
+    assert.match(servedTogether([]).instructions ?? '', /^No MCP server serves here\./);
+    assert.equal(
+      servedTogether([], ['The file is broken.', 'A waits.']).instructions,
+      'The file is broken.\n\nA waits.',
+    );
+    assert.equal(servedTogether([toolset('a', {})]).instructions, undefined);
+  });
+
   it('all toolsets list a prompt or a URI of two servers once, from the server that answers it', () => {
     const greet = { original: 'greet', published: 'greet', prompt: { name: 'greet' } };
     const of = (id: string): Toolset => ({

@@ -83,6 +83,7 @@ export class Crowd {
           const text = JSON.stringify(launch);
           return [...this.barred].some((program) => text.includes(program)) ? 'pending' : 'approved';
         },
+        isKept: () => true,
         onDidChange: this.approvalChange.event,
       },
     }).host;

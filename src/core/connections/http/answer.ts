@@ -7,6 +7,7 @@ import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.
 import type { Readable } from 'node:stream';
 import { withoutMark } from '../../base/byteOrderMark.js';
 import { delay } from '../../base/clock.js';
+import { isObject } from '../../base/isObject.js';
 import type { Disposable } from '../../base/disposables.js';
 import type { HttpChannelDeps } from './endpoint.js';
 import {
@@ -32,7 +33,7 @@ import {
   parseLongMessages,
   parseMessages,
 } from '../../protocol/jsonRpc.js';
-import { decodedInSlices } from '../../protocol/json.js';
+import { decodedInSlices, storedJson } from '../../protocol/json.js';
 import { TransportFailure } from '../../failures/transportFailure.js';
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 
@@ -141,6 +142,14 @@ export async function statusFailure(reply: HttpReply): Promise<TransportFailure>
   return failureWith(reply, await readShort(reply));
 }
 
+/** A JSON-RPC error without the id of the request is no answer, but its message says why. */
+function wordsIn(text: string): string {
+  const value = storedJson(text);
+  const error = isObject(value) && value['error'];
+  const message = isObject(error) && error['message'];
+  return typeof message === 'string' ? message : text;
+}
+
 function failureWith({ status, contentType, url }: HttpReply, body: string): TransportFailure {
   return new TransportFailure({ kind: 'status', status, body, contentType, url: shown(url) });
 }
@@ -149,7 +158,7 @@ function failureWith({ status, contentType, url }: HttpReply, body: string): Tra
 async function readRefusal(reply: HttpReply, id: RequestId, { deliver }: AnswerReader): Promise<undefined> {
   const text = await readRefusalText(reply);
   const answer = answerIn(reply, text, id);
-  if (!answer) throw failureWith(reply, inShort(text));
+  if (!answer) throw failureWith(reply, inShort(wordsIn(text)));
   deliver(answer);
 }
 

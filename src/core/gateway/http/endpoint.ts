@@ -105,7 +105,7 @@ export class Endpoint {
       const lists = message.kind === 'request' && /^server\/discover$|\/list$/.test(message.method);
       const served = await this.served(response, route, lists);
       if (response.destroyed) return;
-      if (!served) return refuse(response, 404, errorCodes.server, `There is no toolset "${route.toolset}".`);
+      if (!served) return this.refuseGone(response, route);
       return this.deps.stateless.take(request, response, route, payload.message, served);
     }
     if (payload.kind === 'single' && payload.message.kind === 'request' && payload.message.method === 'initialize') {
@@ -121,6 +121,10 @@ export class Endpoint {
     this.take(response, session, payload);
   }
 
+  private refuseGone(response: ServerResponse, { toolset }: Route): void {
+    refuse(response, 404, errorCodes.server, this.deps.methods.backend.whyGone(toolset));
+  }
+
   private async initialize(
     { headers }: IncomingMessage,
     response: ServerResponse,
@@ -129,7 +133,7 @@ export class Endpoint {
   ): Promise<void> {
     const served = await this.served(response, route, true);
     if (response.destroyed) return;
-    if (!served) return refuse(response, 404, errorCodes.server, `There is no toolset "${route.toolset}".`);
+    if (!served) return this.refuseGone(response, route);
     const requested = params['protocolVersion'];
     if (typeof requested !== 'string') {
       const message = '`protocolVersion` must be a string.';

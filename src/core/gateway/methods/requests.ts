@@ -100,7 +100,7 @@ export function forward<Result, Beside>(
   if (client.calls.has(id)) return refusal(errorCodes.invalidRequest, 'A call with this id is in flight.');
   if (client.calls.size >= deps.maxCalls) return refusal(errorCodes.server, 'Too many calls are in flight.');
   listing.refreshIfStale();
-  if (listing.isGone) return invalidParams(`The toolset ${listing.toolset} has no tools now.`);
+  if (listing.isGone) return invalidParams(deps.backend.whyGone(listing.toolset));
 
   const destination = forwarding.destination ?? destinationOf(meta, context, forwarding.link);
   if (!destination) return refusal(errorCodes.invalidRequest, severalConversations);

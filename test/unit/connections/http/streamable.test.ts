@@ -328,6 +328,14 @@ describe('a channel of Streamable HTTP', () => {
       assert.equal(stage.renewed, 1);
     });
 
+    it('a refusal with a JSON-RPC error for no request fails the call with the words of the error', async () => {
+      const error = { code: -32000, message: 'There is no\nsuch toolset.' };
+      await call(() => JSON.stringify({ jsonrpc: '2.0', id: null, error }));
+      const [answer] = stage.delivered;
+      assert(answer && 'error' in answer);
+      assert.match(answer.error.message, /answered with HTTP 400: There is no such toolset\.$/);
+    });
+
     it('a refusal with another text fails the call', async () => {
       await call(() => `{"error": "${'no '.repeat(1000)}"}`);
       const [answer] = stage.delivered;

@@ -334,7 +334,10 @@ describe('gateway: methods', () => {
       const reply = begin({ name: 'a' }, 1);
       const held = await backend.nextCall();
       backend.remove('t');
-      assert.equal(errorCode(ask('tools/call', { name: 'a' }, new FakeStream(), 2)), -32602);
+      backend.configured.add('t');
+      const refused = ask('tools/call', { name: 'a' }, new FakeStream(), 2);
+      assert.equal(errorCode(refused), -32602);
+      assert.ok(refused?.kind === 'error' && refused.error.message === backend.whyGone('t'));
       held.answer(textOutcome('done'));
       await turn();
       assert.deepEqual(
