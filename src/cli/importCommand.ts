@@ -36,6 +36,7 @@ export function importFile(
       format,
       config: config && withoutMark(config),
       isOfEditor: isOfEditor(source, [folder]),
+      valueOf: (name) => process.env[name],
       folders: { folder, home: homedir() },
     });
     if (plan.kind === 'impossible') return complain(`Nothing was imported: ${plan.reason}.`);

@@ -190,6 +190,7 @@ const readers: Readonly<Record<string, Reader>> = {
       file: '/ws/other.json',
       text: JSON.stringify({ mcpServers: { [text]: { command: text } } }),
       isOfEditor: true,
+      valueOf: () => undefined,
       folders,
     }),
   'a config file under the pointer': (text) => hover(text, 0, around),
@@ -242,7 +243,7 @@ const readers: Readonly<Record<string, Reader>> = {
     ];
   },
   'the input for a new server': (text) =>
-    withSecretsApart('a', { command: text, args: [text], env: { A: text } }, folders),
+    withSecretsApart('a', { command: text, args: [text], env: { A: text } }, folders, () => undefined),
   'an agent of a member': (text) => {
     const agent = { id: 'a', name: text, purpose: text, toolsets: ['x'] };
     return [newAgentFile(agent), withGrants(text, agent), withGrants(`---\ntools: [${text}]\n---\n`, agent)];

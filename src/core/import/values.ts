@@ -15,25 +15,44 @@ import {
   type Syntax,
 } from '../config/foreignReferences.js';
 
+/** Returns the value of a name that is in use outside the import: an empty text if unknown, undefined for a free name. */
+export type Held = (name: string) => string | undefined;
+
 export class Variables {
   private readonly values = new Map<string, string>();
+  private readonly names = new Map<string, string>();
+  /** The variables of the host that the file refers to. */
+  readonly referred = new Set<string>();
   readonly secrets = new Map<string, string>();
+
+  /** @param earlier the names in the entry of an earlier import, which are preferred */
+  constructor(
+    private readonly held: Held = () => undefined,
+    private readonly earlier: readonly string[] = [],
+  ) {}
 
   /** @param owner the id of the server; @param value distinguishes two uses of one name */
   name(wanted: string, owner: string, value: string): string {
     const plain = variableName(wanted).slice(0, longestName);
+    const key = `${plain}=${value}`;
+    const name = this.names.get(key) ?? this.newName(plain, owner, value);
+    this.names.set(key, name);
+    this.values.set(name, value);
+    return name;
+  }
+
+  private newName(plain: string, owner: string, value: string): string {
+    const isFree = (name: string): boolean => [undefined, value].includes(this.values.get(name) ?? this.held(name));
+    const isSimilar = new RegExp(`(?:^|_)${plain}(?:_\\d+)?$`);
+    const before = [plain, ...this.earlier.filter((name) => isSimilar.test(name))];
+    const known = before.find((name) => this.earlier.includes(name) && !this.values.has(name));
+    if (known !== undefined) return known;
     const long = variableName(`${owner}_${plain}`).slice(0, longestName);
-    for (const name of [plain, long]) {
-      const held = this.values.get(name);
-      if (held === undefined) this.values.set(name, value);
-      if (held === undefined || held === value) return name;
-    }
-    for (let number = 2; ; number++) {
-      const name = `${long}_${number}`;
-      if (this.values.has(name)) continue;
-      this.values.set(name, value);
-      return name;
-    }
+    const short = [plain, long].find(isFree);
+    if (short !== undefined) return short;
+    let number = 2;
+    while (!isFree(`${long}_${number}`)) number++;
+    return `${long}_${number}`;
   }
 
   secret(wanted: string, owner: string, value: string): string {
@@ -188,6 +207,7 @@ export class Values {
     const isMistaken = isSecret('', written);
     const name = isMistaken ? this.context.variables.name(slot.wanted(undefined), this.server, written) : written;
     const byDefault = openDefault(name, fallback, around, slot);
+    if (!isMistaken) this.context.variables.referred.add(name.toUpperCase());
     if (isMistaken) {
       this.note('set', `Set the variable \`${name}\` for ${where}: the file has a secret in the place of its name.`);
     } else if (fallback !== undefined && byDefault === undefined) {

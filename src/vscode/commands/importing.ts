@@ -30,7 +30,7 @@ export async function importServersInto(secrets: EnteredSecrets, given: string |
   const agreed = await agreedChange<PlannedImport>({
     scheme: 'mcp-toolsets-import',
     plan: async () => {
-      const plan = await planOf(file, target);
+      const plan = await planOf(file, target, secrets);
       if (plan.kind === 'impossible') throw new Error(`Nothing was imported: ${plan.reason}.`);
       return plan;
     },
@@ -65,13 +65,14 @@ function isRead(file: string): boolean {
   );
 }
 
-async function planOf(file: string, target: Target): Promise<ImportPlan> {
+async function planOf(file: string, target: Target, secrets: EnteredSecrets): Promise<ImportPlan> {
   return planImport({
     text: await readTextFile(file, largestForeignFile, textOfBytes),
     file,
     label: pathLabel(file),
     config: await textOf(target.file),
     isOfEditor: isRead(file),
+    valueOf: (name) => secrets.get(name) ?? process.env[name],
     folders: { folder: target.folder, home: homedir() },
   });
 }
