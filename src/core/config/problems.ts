@@ -282,7 +282,7 @@ export function headerOfProtocol(spot: Spot, name: string): Problem {
 export function fileUnreadable(file: string, reason: string, kept = false): Problem {
   const spot = { place: { file, range: startOfFile } };
   const message = `The config file cannot be read: ${reason}.${kept ? ' Its previous content stays in effect.' : ''}`;
-  return problem('file-unreadable', 'error', spot, message, 'Make it a file that you can read.');
+  return problem('file-unreadable', 'error', spot, message, 'Make it a regular file in UTF-8 that you can read.');
 }
 
 export function idInOtherFolder(spot: Spot, id: string, first: Place): Problem {

@@ -17,14 +17,6 @@ type SourceReading =
     }
   | { readonly kind: 'unreadable'; readonly reason: string };
 
-/** Decodes a file. Editors on Windows also write UTF-16, with a byte order mark or without. */
-export function textOfBytes(bytes: Uint8Array): string {
-  const [first, second] = bytes;
-  const isBig = (first === 0xfe && second === 0xff) || (first === 0 && second !== 0);
-  const isLittle = (first === 0xff && second === 0xfe) || (second === 0 && first !== 0);
-  return new TextDecoder(isBig ? 'utf-16be' : isLittle ? 'utf-16le' : 'utf-8').decode(bytes);
-}
-
 export function readSource(source: string, form: SourceForm): SourceReading {
   const text = withoutMark(source);
   return form === 'toml' ? readToml(text) : form === 'yaml' ? readYamlMap(text) : readObject(text);

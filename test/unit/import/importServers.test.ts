@@ -10,7 +10,7 @@ import { dialects, formatOfPath, type ImportFormat } from '../../../src/core/imp
 import type { ImportNote } from '../../../src/core/import/imported.js';
 import { importServers, withSecretsApart } from '../../../src/core/import/importServers.js';
 import { newEntry } from '../../../src/core/config/edit/newServer.js';
-import { readSource, textOfBytes } from '../../../src/core/import/readSource.js';
+import { readSource } from '../../../src/core/import/readSource.js';
 import { heldIn, planImport, reportText } from '../../../src/core/import/plan.js';
 import { parseMindsFile } from '../../../src/core/config/read/parse.js';
 import { assertGolden } from '../../support/golden.js';
@@ -185,23 +185,6 @@ describe('import (C6)', () => {
     const note: ImportNote = { kind: 'lost', server: 'a', message: '`env.B`: lost.' };
     assert.ok(names(note, ['mcpServers', 'a', 'env', 'B']));
     assert.ok(!names(note, ['mcpServers', 'a', 'args', 0]) && !names(note, ['mcpServers', 'b', 'env', 'B']));
-  });
-
-  it('import reads UTF-16 in either byte order, with a byte order mark and without', () => {
-    const text = '{ "mcpServers": { "größe": { "command": "x" } } }';
-    const little = Buffer.from(text, 'utf16le');
-    const big = Buffer.from(text, 'utf16le').swap16();
-    const marked = (mark: number[], bytes: Buffer): Buffer => Buffer.concat([Buffer.from(mark), bytes]);
-    for (const bytes of [
-      Buffer.from(text),
-      marked([0xef, 0xbb, 0xbf], Buffer.from(text)),
-      little,
-      marked([0xff, 0xfe], little),
-      big,
-      marked([0xfe, 0xff], big),
-    ]) {
-      assert.equal(imported(textOfBytes(bytes), '.mcp.json').notes[0]?.message.slice(0, 15), 'it was `größe`;');
-    }
   });
 
   it('the content decides the format if the name of the file says nothing', () => {
