@@ -26,6 +26,8 @@ export interface Dialect {
   readonly at: readonly string[];
   readonly references: readonly Syntax[];
   readonly timeLimits: readonly TimeLimit[];
+  /** True if a server with a command and a URL is reached at the URL. */
+  readonly prefersUrl: boolean;
   /** True for a file with other settings too. Keys next to the servers get no note then. */
   readonly hasSettings: boolean;
   /** The keys next to the servers with an effect on them, and without a counterpart. */
@@ -42,7 +44,14 @@ const seconds = (key: string, limits: TimeLimit['limits']): TimeLimit => ({ key,
 
 /** A row without `references` accepts every syntax, because the program documents none. */
 function row(program: string, files: readonly string[], more: Partial<Dialect> = {}): Dialect {
-  const usual = { at: ['mcpServers', 'servers'], references: every, timeLimits: [], hasSettings: false, beside: [] };
+  const usual = {
+    at: ['mcpServers', 'servers'],
+    references: every,
+    timeLimits: [],
+    prefersUrl: false,
+    hasSettings: false,
+    beside: [],
+  };
   return { program, files, ...usual, ...more };
 }
 
@@ -111,11 +120,13 @@ export const dialects = {
   ),
   'gemini-cli': row('Gemini CLI', ['./.gemini/settings.json', '~/.gemini/settings.json'], {
     ...settings,
+    prefersUrl: true,
     references: dollar,
     timeLimits: [milliseconds('timeout', 'call')],
   }),
   'qwen-code': row('Qwen Code', ['./.qwen/settings.json', '~/.qwen/settings.json'], {
     ...settings,
+    prefersUrl: true,
     references: dollar,
     timeLimits: [milliseconds('timeout', 'call')],
   }),

@@ -27,7 +27,8 @@ export function translate(id: string, raw: Table, context: TranslationContext): 
 
 const httpWords = ['http', 'sse', 'remote', 'streamable-http', 'streamableHttp', 'streamable_http', 'streamablehttp'];
 const commandKeys = ['command', 'cmd'];
-const urlKeys = ['url', 'serverUrl', 'httpUrl', 'uri'];
+/** Gemini CLI prefers `httpUrl`. */
+const urlKeys = ['httpUrl', 'url', 'serverUrl', 'uri'];
 const cwdKeys = ['cwd', 'workingDirectory', 'working_directory'];
 const envKeys = ['env', 'environment', 'envs'];
 const headerKeys = ['headers', 'http_headers'];
@@ -102,7 +103,7 @@ class Translator {
       if (hasUrl) return 'streamable_http';
       this.skip('it has no URL.');
     } else if (word !== undefined) this.skip(`the transport \`${word.slice(0, 40)}\` does not exist here.`);
-    else if (hasUrl && hasCommand) this.skip('it has a command and a URL.');
+    else if (hasUrl && hasCommand && !this.context.dialect.prefersUrl) this.skip('it has a command and a URL.');
     else if (hasUrl) return 'streamable_http';
     else if (hasCommand) return 'stdio';
     else this.skip('it has neither a command nor a URL.');

@@ -303,6 +303,20 @@ describe('import (C6)', () => {
       }
     });
 
+    it('Gemini CLI and Qwen Code prefer `httpUrl` to `url`, and a URL to a command', () => {
+      const [httpUrl, url] = ['http://localhost:3000/mcp', 'http://localhost:3000/sse'];
+      const root = { mcpServers: { b: { url, httpUrl }, c: { command: 'npx', httpUrl }, d: { command: 'npx', url } } };
+      for (const file of ['.gemini/settings.json', '.qwen/settings.json']) {
+        const { servers, notes } = imported(JSON.stringify(root), file);
+        assert.deepEqual(
+          servers.map(({ entry }) => entry.url),
+          [httpUrl, httpUrl, url],
+        );
+        assert.match(notes.map(({ message }) => message).join('\n'), /^`url` means .+\n`command`: .+\n`command`: /);
+      }
+      assert.match(reportOf(root, 'x.json'), /`c`: it has a command and a URL/);
+    });
+
     it('references to folders of an editor become paths', () => {
       for (const file of ['.trae/mcp.json', '.windsurf/mcp.json', 'mcp.json', '.mcp.json']) {
         const yaml = yamlOf(one({ args: ['${workspaceFolder}/s.js', '${userHome}/x'] }), file);
