@@ -4,7 +4,7 @@
  */
 
 /** The look of a program's references. `${env:NAME}` includes all others of an editor, such as inputs and folders. */
-export type Syntax = '${env:NAME}' | '${NAME}' | '$NAME' | '{env:NAME}' | '{{ NAME }}' | '%NAME%';
+export type Syntax = '${input:ID}' | '${env:NAME}' | '${NAME}' | '$NAME' | '{env:NAME}' | '{{ NAME }}' | '%NAME%';
 
 /** The syntaxes for arguments. Many programs take templates with `{{ }}` as arguments. */
 export const argumentSyntaxes: readonly Syntax[] = ['${env:NAME}', '${NAME}', '$NAME', '{env:NAME}', '%NAME%'];
@@ -78,7 +78,10 @@ function referenceOf(
   const isPlain = has('${NAME}');
   if (template !== undefined) return has('{{ NAME }}') ? inTemplate(template.trim()) : undefined;
   if (nested !== undefined) return isPlain ? { kind: 'other' } : undefined;
-  if (braces !== undefined) return isPlain || has('${env:NAME}') ? inBraces(braces, isPlain) : undefined;
+  if (braces !== undefined) {
+    const isKnown = isPlain || has('${env:NAME}') || (has('${input:ID}') && braces.startsWith('input:'));
+    return isKnown ? inBraces(braces, isPlain) : undefined;
+  }
   if (bare !== undefined) return has('{env:NAME}') ? inBraces(bare, false) : undefined;
   if (command !== undefined) return has('$NAME') ? { kind: 'other' } : undefined;
   if (name !== undefined) return has('$NAME') ? variable(name) : undefined;

@@ -5,6 +5,7 @@
 import { withoutSecrets } from '../base/secrets.js';
 import { clipped } from '../base/text.js';
 import { leadsBackHere } from './ownEndpoint.js';
+import type { Syntax } from '../config/foreignReferences.js';
 import { builtInToolset } from '../config/model.js';
 import {
   dialects,
@@ -54,7 +55,9 @@ export function importServers(request: ImportRequest): Import {
     ...found.notes,
   ];
   const servers: ImportedServer[] = [];
-  const about = { dialect, inputs: found.inputs, folders };
+  const references: readonly Syntax[] =
+    found.inputs.size > 0 ? [...dialect.references, '${input:ID}'] : dialect.references;
+  const about = { dialect: { ...dialect, references }, inputs: found.inputs, folders };
   const { referred } = found.servers.reduce((seen, { id, raw }) => {
     translate(id, raw, { ...about, variables: seen });
     return seen;

@@ -289,7 +289,7 @@ describe('import (C6)', () => {
       }
     });
 
-    it('`inputs` count at every place of the file', () => {
+    it('`inputs` count at every place of the file and for every program', () => {
       const inputs = [{ id: 'key', type: 'promptString', password: true }];
       const servers = { a: { command: 'x', env: { A_KEY: '${input:key}' } } };
       for (const [file, root] of [
@@ -298,6 +298,10 @@ describe('import (C6)', () => {
         ['settings.json', { mcp: { inputs, servers } }],
         ['settings.json', { inputs, mcp: { servers } }],
         ['x.json', { inputs, servers }],
+        ['claude_desktop_config.json', { inputs, mcpServers: servers }],
+        ['.kiro/settings/mcp.json', { inputs, mcpServers: servers }],
+        ['.mcprc', { inputs, mcpServers: servers }],
+        ['opencode.json', { inputs, mcp: servers }],
       ] as const) {
         assert.match(yamlOf(root, file), /A_KEY: \{ secret: KEY \}/, `${file} ${JSON.stringify(root)}`);
       }
