@@ -80,7 +80,7 @@ function referenceOf(
   if (nested !== undefined) return isPlain ? { kind: 'other' } : undefined;
   if (braces !== undefined) {
     const isKnown = isPlain || has('${env:NAME}') || (has('${input:ID}') && braces.startsWith('input:'));
-    return isKnown ? inBraces(braces, isPlain) : undefined;
+    return isKnown ? inBraces(braces.trim(), isPlain) : undefined;
   }
   if (bare !== undefined) return has('{env:NAME}') ? inBraces(bare, false) : undefined;
   if (command !== undefined) return has('$NAME') ? { kind: 'other' } : undefined;

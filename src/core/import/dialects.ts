@@ -28,6 +28,8 @@ export interface Dialect {
   readonly timeLimits: readonly TimeLimit[];
   /** True if a server with a command and a URL is reached at the URL. */
   readonly prefersUrl: boolean;
+  /** True if the variables of an entry fill the references in its headers. */
+  readonly fillsHeaders: boolean;
   /** True for a file with other settings too. Keys next to the servers get no note then. */
   readonly hasSettings: boolean;
   /** The keys next to the servers with an effect on them, and without a counterpart. */
@@ -49,6 +51,7 @@ function row(program: string, files: readonly string[], more: Partial<Dialect> =
     references: every,
     timeLimits: [],
     prefersUrl: false,
+    fillsHeaders: false,
     hasSettings: false,
     beside: [],
   };
@@ -158,6 +161,7 @@ export const dialects = {
     ...settings,
     at: ['extensions'],
     references: dollar,
+    fillsHeaders: true,
     timeLimits: [seconds('timeout', 'call')],
   }),
   librechat: row('LibreChat', ['./librechat.yaml'], {

@@ -13,6 +13,7 @@ import { durationText, milliseconds } from '../config/durations.js';
 import { commandWords, isShell } from '../config/read/commandWords.js';
 import type { Table } from './dialects.js';
 import type { ImportedEntry, ImportedValue, ImportNote } from './imported.js';
+import type { Piece } from '../config/foreignReferences.js';
 import { Values, type Input, type TranslationContext } from './values.js';
 
 interface Translation {
@@ -194,8 +195,21 @@ class Translator {
     }
     const url = values.url(written);
     const [table, variables] = [this.keys.table(...headerKeys), this.keys.table('env_http_headers')];
+    if (this.context.dialect.fillsHeaders) values.filled = this.variablesOfHeaders();
     const headers = values.headers(table, variables ?? {}, this.keys.text('bearer_token_env_var'));
+    for (const name of values.filled.keys())
+      if (!values.used.has(name)) this.note('lost', `the variable \`${name}\`: no header refers to it.`);
     return { url, ...(headers && { headers }) };
+  }
+
+  private variablesOfHeaders(): Map<string, Piece> {
+    const set = Object.entries(this.keys.table(...envKeys) ?? {}).map(
+      ([name, value]) => [name, { kind: 'text', text: asText(value) }] as const,
+    );
+    const kept = (this.keys.names('env_keys') ?? []).map(
+      (name) => [name, { kind: 'secret', name, written: name }] as const,
+    );
+    return new Map<string, Piece>([...kept, ...set]);
   }
 
   private timeouts(entry: ImportedEntry): void {

@@ -102,6 +102,9 @@ export class Values {
   startsElsewhere = false;
   /** The `env` of the entry as written. A program like `mcp-remote` puts these variables into its arguments. */
   ownVariables: Table = {};
+  /** The variables of the entry for references in headers, and the names of those that headers refer to. */
+  filled: ReadonlyMap<string, Piece> = new Map();
+  readonly used = new Set<string>();
   /** Empty for a shell. */
   argumentSyntaxes: readonly Syntax[] = argumentSyntaxes;
 
@@ -263,7 +266,13 @@ export class Values {
 
   /** Returns text for a reference in an argument if the entry sets the variable: the started program reads it. */
   private unlessOwn(piece: Piece, where: string): Piece {
-    if (piece.kind !== 'variable' || piece.fallback !== undefined || !where.startsWith('argument')) return piece;
+    if (piece.kind !== 'variable') return piece;
+    if (where.startsWith('header')) {
+      const value = this.filled.get(piece.name);
+      if (value) this.used.add(piece.name);
+      return value ?? piece;
+    }
+    if (piece.fallback !== undefined || !where.startsWith('argument')) return piece;
     const own = this.ownVariables[piece.name];
     const isSet =
       typeof own === 'string' && piecesOf(own, this.context.dialect.references).every(({ kind }) => kind === 'text');

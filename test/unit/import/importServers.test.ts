@@ -321,6 +321,32 @@ describe('import (C6)', () => {
       assert.match(reportOf(root, 'x.json'), /`c`: it has a command and a URL/);
     });
 
+    it('the variables of a Goose entry fill its headers', () => {
+      const remote = (more: object): string =>
+        JSON.stringify({ extensions: { rem: { type: 'streamable_http', uri: 'https://x.example/mcp', ...more } } });
+      const { servers, notes } = imported(
+        remote({
+          headers: {
+            Authorization: 'Bearer ${ REM_TOKEN }',
+            'X-Team': '$TEAM-1',
+            'X-Key': '${KEY}',
+            'X-Zone': '$ZONE',
+          },
+          envs: { TEAM: 'blue', KEY: 'sk-one-1234567890', OTHER: 'x' },
+          env_keys: ['REM_TOKEN'],
+        }),
+        'goose/config.yaml',
+      );
+      assert.deepEqual(servers[0]?.entry.headers, {
+        Authorization: { prefix: 'Bearer ', secret: 'REM_TOKEN' },
+        'X-Team': 'blue-1',
+        'X-Key': { secret: 'REM_X_KEY' },
+        'X-Zone': { env: 'ZONE' },
+      });
+      const lost = notes.filter(({ kind }) => kind === 'lost').map(({ message }) => message);
+      assert.deepEqual(lost, ['the variable `OTHER`: no header refers to it.']);
+    });
+
     it('references to folders of an editor become paths', () => {
       for (const file of ['.trae/mcp.json', '.windsurf/mcp.json', 'mcp.json', '.mcp.json']) {
         const yaml = yamlOf(one({ args: ['${workspaceFolder}/s.js', '${userHome}/x'] }), file);
