@@ -347,6 +347,26 @@ describe('import (C6)', () => {
       assert.deepEqual(lost, ['the variable `OTHER`: no header refers to it.']);
     });
 
+    it('settings next to the servers that forbid or restrict tools are in the report', () => {
+      const servers = { my: { command: 'npx' } };
+      for (const [file, root, names] of [
+        ['opencode.json', { mcp: servers, permission: { 'my_rm*': 'deny' } }, ['permission']],
+        [
+          '.amazonq/cli-agents/dev.json',
+          { mcpServers: servers, tools: ['@my/x'], toolAliases: {} },
+          ['tools', 'toolAliases'],
+        ],
+        ['.amp/settings.json', { 'amp.mcpServers': servers, 'amp.permissions': [] }, ['amp.permissions']],
+        ['crush.json', { mcp: servers, permissions: {} }, ['permissions']],
+        ['.gemini/settings.json', { mcpServers: servers, tools: { exclude: ['x'] } }, ['tools.exclude']],
+        ['.qwen/settings.json', { mcpServers: servers, excludeTools: ['x'] }, ['excludeTools']],
+      ] as const) {
+        const lost = imported(JSON.stringify(root), file).notes.map(({ message }) => message);
+        const wanted = names.map((name) => `\`${name}\` is next to the servers, and is not carried over.`);
+        assert.deepEqual(lost, wanted, file);
+      }
+    });
+
     it('references to folders of an editor become paths', () => {
       for (const file of ['.trae/mcp.json', '.windsurf/mcp.json', 'mcp.json', '.mcp.json']) {
         const yaml = yamlOf(one({ args: ['${workspaceFolder}/s.js', '${userHome}/x'] }), file);
