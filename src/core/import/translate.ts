@@ -34,6 +34,18 @@ const cwdKeys = ['cwd', 'workingDirectory', 'working_directory'];
 const envKeys = ['env', 'environment', 'envs'];
 const headerKeys = ['headers', 'http_headers'];
 const otherHeaderKeys = ['bearer_token_env_var', 'env_http_headers'];
+const enabledKeys = ['enabled', 'isEnabled', 'isActive', 'is_active', 'active'];
+const oauthKeys = ['oauth', 'auth', 'oauthScopes'];
+/** Settings of the other program around its servers. They do not change what a server does. */
+const surrounding = [
+  'dev',
+  'isDefaultServer',
+  'required',
+  'serverInstructions',
+  'startup',
+  'start_on_launch',
+  'watchPaths',
+];
 const descriptive = [
   'name',
   'serverName',
@@ -72,10 +84,9 @@ class Translator {
     if (tools) entry.tools = tools;
     for (const message of permissionNote(this.keys)) this.note('lost', message);
     this.timeouts(entry);
-    const off = [
-      this.keys.truth('disabled'),
-      ...['enabled', 'isActive'].map((key) => this.keys.truth(key) === false),
-    ].includes(true);
+    const off = [this.keys.truth('disabled'), ...enabledKeys.map((key) => this.keys.truth(key) === false)].includes(
+      true,
+    );
     this.rest(transport);
     if (this.inexact && !off) {
       this.note(
@@ -236,7 +247,7 @@ class Translator {
       if (found.length > 0) this.note(kind, `${found.join(', ')}: ${about}`);
     };
     const oauth = 'most servers need none; see the key `oauth` for a client that is registered.';
-    named('lost', ['oauth', 'auth'], oauth);
+    named('lost', oauthKeys, oauth);
     const [foreign, how] =
       transport === 'stdio'
         ? [[...headerKeys, ...otherHeaderKeys, ...urlKeys], 'is started by a command']
@@ -246,6 +257,8 @@ class Translator {
     named('lost', descriptive, 'descriptions are not kept here.');
     const times = [...left].filter((key) => /time_?out/i.test(key));
     named('lost', times, 'the unit is not known, so no limit is set. See the key `timeouts`.');
+    named('lost', surrounding, 'there is nothing like it here.');
+    this.inexact ||= left.size > 0;
     named('lost', [...left], 'there is nothing like it here.');
   }
 

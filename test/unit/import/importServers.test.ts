@@ -367,6 +367,20 @@ describe('import (C6)', () => {
       }
     });
 
+    it('an entry with an unknown key is imported, but not enabled', () => {
+      for (const key of ['sandboxEnabled', 'headersHelper', 'dev', 'description']) {
+        const [server] = imported(JSON.stringify(one({ [key]: 'x' })), '.mcp.json').servers;
+        assert.equal(server?.entry.enabled, ['dev', 'description'].includes(key) ? undefined : false, key);
+      }
+    });
+
+    it('every key that disables a server does so', () => {
+      for (const key of ['enabled', 'isEnabled', 'isActive', 'is_active', 'active', 'disabled']) {
+        const { servers, notes } = imported(JSON.stringify(one({ [key]: key === 'disabled' })), 'x.json');
+        assert.deepEqual([servers[0]?.entry.enabled, notes], [false, []], key);
+      }
+    });
+
     it('references to folders of an editor become paths', () => {
       for (const file of ['.trae/mcp.json', '.windsurf/mcp.json', 'mcp.json', '.mcp.json']) {
         const yaml = yamlOf(one({ args: ['${workspaceFolder}/s.js', '${userHome}/x'] }), file);
