@@ -60,9 +60,18 @@ function plainOf(root: ValueNode, expected: string): SourceReading {
     : { kind: 'unreadable', reason: `it is not ${expected}` };
 }
 
-/** Returns the plain value as programs read JSON: the last of duplicate keys counts. */
+/** A decimal number. Other programs read the value of any other number. */
+const decimal = /^-?\d+(?:\.\d+)?$/;
+
+/**
+ * Returns the plain value as programs read JSON: the last of duplicate keys counts. A number that would be written in
+ * another way is a text, because it may be an id or a version.
+ */
 function lastOf(node: ValueNode, path: string, twice: string[]): unknown {
-  if (node.kind === 'scalar') return node.value;
+  if (node.kind === 'scalar') {
+    const { value, source } = node;
+    return typeof value === 'number' && decimal.test(source) && String(value) !== source ? source : value;
+  }
   if (node.kind === 'list') return node.items.map((item, index) => lastOf(item, `${path}${index}.`, twice));
   const entries = new Map([...node.entries].map(([key, { value }]) => [key, value]));
   for (const { again } of node.duplicates) {

@@ -381,6 +381,20 @@ describe('import (C6)', () => {
       }
     });
 
+    it('a number keeps its digits', () => {
+      const env = { ID: '123456789012345678', VERSION: '1.10', PORT: '3000' };
+      const values = Object.entries(env).map(([name, value]) => `"${name}": ${value}`);
+      const entry = `{ "name": "a", "command": "x", "timeout": 90000.0, "env": { ${values.join(', ')} } }`;
+      const json = `{ "mcpServers": [${entry}] }`;
+      for (const [text, file] of [
+        [json, '.mcp.json'],
+        [`mcpServers:\n  - ${entry}\n`, '.continue/config.yaml'],
+      ] as const) {
+        assert.deepEqual(imported(text, file).servers[0]?.entry.env, env, text);
+      }
+      assert.equal(imported(json, '.mcp.json').servers[0]?.entry.timeouts?.['call'], '90s');
+    });
+
     it('references to folders of an editor become paths', () => {
       for (const file of ['.trae/mcp.json', '.windsurf/mcp.json', 'mcp.json', '.mcp.json']) {
         const yaml = yamlOf(one({ args: ['${workspaceFolder}/s.js', '${userHome}/x'] }), file);
