@@ -178,8 +178,9 @@ export class Values {
     const values: Record<string, ImportedValue> = {};
     for (const [name, value] of Object.entries(table ?? {})) {
       const slot = slotOf(name);
-      if (value === null || value === undefined) continue;
-      if (typeof value === 'object') this.note('lost', `${slot.where} is not a text.`);
+      if (value === undefined) continue;
+      if (value === null) this.note('lost', `${slot.where} has no value (\`null\`), so it is left out.`);
+      else if (typeof value === 'object') this.note('lost', `${slot.where} is not a text.`);
       else values[name] = this.value(asText(value), slot);
     }
     return values;

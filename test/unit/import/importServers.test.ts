@@ -395,6 +395,15 @@ describe('import (C6)', () => {
       assert.equal(imported(json, '.mcp.json').servers[0]?.entry.timeouts?.['call'], '90s');
     });
 
+    it('a variable without a value is in the report', () => {
+      const { servers, notes } = imported(JSON.stringify(one({ env: { HTTP_PROXY: null, K: 'v' } })), 'x.json');
+      assert.deepEqual(servers[0]?.entry.env, { K: 'v' });
+      assert.deepEqual(
+        notes.map(({ kind, message }) => [kind, message]),
+        [['lost', '`env.HTTP_PROXY` has no value (`null`), so it is left out.']],
+      );
+    });
+
     it('references to folders of an editor become paths', () => {
       for (const file of ['.trae/mcp.json', '.windsurf/mcp.json', 'mcp.json', '.mcp.json']) {
         const yaml = yamlOf(one({ args: ['${workspaceFolder}/s.js', '${userHome}/x'] }), file);
