@@ -433,5 +433,5 @@ class Keys {
 }
 
 function isThere(value: unknown): boolean {
-  return value !== undefined && value !== null;
+  return value !== undefined && value !== null && value !== '';
 }

@@ -404,6 +404,13 @@ describe('import (C6)', () => {
       );
     });
 
+    it('an empty URL or command counts as absent', () => {
+      const transportOf = (entry: object) =>
+        imported(JSON.stringify({ mcpServers: { a: entry } }), 'x.json').servers[0]?.entry.transport;
+      assert.equal(transportOf({ command: 'npx', url: '' }), 'stdio');
+      assert.equal(transportOf({ command: '', url: 'https://x.example' }), 'streamable_http');
+    });
+
     it('references to folders of an editor become paths', () => {
       for (const file of ['.trae/mcp.json', '.windsurf/mcp.json', 'mcp.json', '.mcp.json']) {
         const yaml = yamlOf(one({ args: ['${workspaceFolder}/s.js', '${userHome}/x'] }), file);
