@@ -202,7 +202,13 @@ export function durationShort(spot: Spot, key: string, ms: number): Problem {
   return problem('duration-invalid', 'warning', spot, message, fix);
 }
 
-export function referenceNotReplaced(spot: Spot, target: string, reference: ForeignReference): Problem {
+/** @param instead what to write in a place that takes no reference */
+export function referenceNotReplaced(
+  spot: Spot,
+  target: string,
+  reference: ForeignReference,
+  instead?: string,
+): Problem {
   const written = shortened(reference.written);
   const message = `\`${written}\` in ${target} is not expanded: a text refers to no variables here.`;
   const source = reference.kind === 'variable' ? 'env' : 'secret';
@@ -211,7 +217,7 @@ export function referenceNotReplaced(spot: Spot, target: string, reference: Fore
     name === undefined
       ? 'Write the value out. A path may begin in the folder in which the server starts.'
       : `Write \`{ ${source}: ${shortened(name)} }\`, and the text around it as \`prefix\` and \`suffix\`.`;
-  return problem('reference-not-replaced', 'warning', spot, message, fix);
+  return problem('reference-not-replaced', 'warning', spot, message, instead ?? fix);
 }
 
 /** @param why must not quote the URL, because it may hold credentials */

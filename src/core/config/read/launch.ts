@@ -88,7 +88,9 @@ function readCommand(reader: EntryReader, entry: MapEntry | undefined): string |
   const at = reader.atValue(entry);
   if (hasArguments(command)) return reader.note(problems.commandWithArguments(at));
   if (/^\s*(?:https?|wss?):\/\//i.test(command)) return reader.note(problems.commandIsAddress(at));
-  noteForeign(reader, command, at, '`command`', argumentSyntaxes);
+  const instead =
+    '`command` takes no reference: write the path out (`./` is the folder in which the server starts), or only the name of a program on the `PATH`.';
+  noteForeign(reader, command, at, '`command`', argumentSyntaxes, instead);
   return command.trim() === '' ? reader.wrong(entry, 'a non-empty text', fix, 'an empty text') : command;
 }
 
