@@ -139,12 +139,20 @@ export class Values {
         return isSecret(name, text.slice(scheme.length)) ? [{ start: scheme.length, end: text.length, name }] : [];
       },
     });
-    const headers = this.map(table, slotOf);
-    const add = (name: string, variable: string, prefix: string): void => {
+    const key = 'env_http_headers';
+    const set = Object.entries(variables).map(([name, value]) => ({ name, variable: asText(value), prefix: '', key }));
+    if (bearer !== undefined) {
+      set.push({ name: 'Authorization', variable: bearer, prefix: 'Bearer ', key: 'bearer_token_env_var' });
+    }
+    const written = Object.entries(table ?? {}).filter(([name]) => {
+      const other = set.find((each) => each.name.toLowerCase() === name.toLowerCase());
+      if (other) this.note('lost', `header \`${name}\`: \`${other.key}\` sets it too, and is used.`);
+      return !other;
+    });
+    const headers = this.map(Object.fromEntries(written), slotOf);
+    for (const { name, variable, prefix } of set) {
       headers[name] = this.variable(variable, undefined, { prefix, suffix: '' }, slotOf(name));
-    };
-    for (const [name, variable] of Object.entries(variables)) add(name, asText(variable), '');
-    if (bearer !== undefined) add('Authorization', bearer, 'Bearer ');
+    }
     return Object.keys(headers).length > 0 ? headers : undefined;
   }
 

@@ -411,6 +411,17 @@ describe('import (C6)', () => {
       assert.equal(transportOf({ command: '', url: 'https://x.example' }), 'streamable_http');
     });
 
+    it('a header that a variable sets too asks for no other secret', () => {
+      const lines = ['[mcp_servers.f]', 'url = "https://x.example/mcp"', 'bearer_token_env_var = "F_TOK"'];
+      const text = [...lines, 'http_headers = { authorization = "Bearer zzz123456789" }'].join('\n');
+      const { servers, notes, secrets: found } = imported(text, '.codex/config.toml');
+      assert.deepEqual(servers[0]?.entry.headers, { Authorization: { prefix: 'Bearer ', env: 'F_TOK' } });
+      assert.deepEqual(
+        [notes.map(({ message }) => message), [...found]],
+        [['header `authorization`: `bearer_token_env_var` sets it too, and is used.'], []],
+      );
+    });
+
     it('references to folders of an editor become paths', () => {
       for (const file of ['.trae/mcp.json', '.windsurf/mcp.json', 'mcp.json', '.mcp.json']) {
         const yaml = yamlOf(one({ args: ['${workspaceFolder}/s.js', '${userHome}/x'] }), file);
