@@ -30,6 +30,7 @@ const pattern = new RegExp(
     /\$\{(?<braces>[^{}]+)\}/,
     /\{(?<bare>(?:env|file):[^{}]+)\}/,
     /\$\((?<command>[^()]*)\)/,
+    /(?<![\w$])\$(?<macro>PROJECT_DIR|USER_HOME)\$(?!\w)/,
     /(?<![\w$!#%^&*~])\$(?<name>[A-Za-z_]\w*)/,
     /%(?<percent>[A-Za-z_]\w{2,})%/,
   ]
@@ -70,7 +71,7 @@ type Groups = Readonly<Record<string, string | undefined>>;
 
 /** Returns a string for a constant, and undefined for a text without meaning in these syntaxes. */
 function referenceOf(
-  { template, nested, braces, bare, command, name, percent }: Groups,
+  { template, nested, braces, bare, command, macro, name, percent }: Groups,
   text: string,
   syntaxes: readonly Syntax[],
 ): Reference | string | undefined {
@@ -84,6 +85,8 @@ function referenceOf(
   }
   if (bare !== undefined) return has('{env:NAME}') ? inBraces(bare, false) : undefined;
   if (command !== undefined) return has('$NAME') ? { kind: 'other' } : undefined;
+  // JetBrains writes its folders in this way.
+  if (macro !== undefined) return has('$NAME') ? { kind: macro === 'USER_HOME' ? 'home' : 'folder' } : undefined;
   if (name !== undefined) return has('$NAME') ? variable(name) : undefined;
   // Addresses have escapes like `%C3`.
   return percent !== undefined && has('%NAME%') && !text.includes('://') ? variable(percent) : undefined;

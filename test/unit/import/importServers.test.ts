@@ -422,6 +422,14 @@ describe('import (C6)', () => {
       );
     });
 
+    it('the macros of JetBrains for folders become paths', () => {
+      const { servers } = imported(
+        JSON.stringify(one({ args: ['$PROJECT_DIR$/a', '$USER_HOME$/b'] })),
+        '.junie/mcp/mcp.json',
+      );
+      assert.deepEqual(servers[0]?.entry.args, ['./a', '/home/ada/b']);
+    });
+
     it('references to folders of an editor become paths', () => {
       for (const file of ['.trae/mcp.json', '.windsurf/mcp.json', 'mcp.json', '.mcp.json']) {
         const yaml = yamlOf(one({ args: ['${workspaceFolder}/s.js', '${userHome}/x'] }), file);
