@@ -249,13 +249,14 @@ export class Values {
 
   private literal(text: string, slot: Slot): ImportedValue {
     const { dialect, variables } = this.context;
-    const syntaxes = slot.where.startsWith('argument') ? this.argumentSyntaxes : everySyntax;
+    const isArgument = slot.where.startsWith('argument');
+    const syntaxes = isArgument ? this.argumentSyntaxes : everySyntax;
     const isReference = ({ start, end }: NamedSecret): boolean =>
       piecesOf(text.slice(start, end), everySyntax).every(({ kind }) => kind !== 'text');
     const [secret, ...more] = slot.secrets(text).filter((found) => !isReference(found));
     if (secret === undefined) {
       const foreign = foreignReference(text, syntaxes);
-      if (foreign && !(foreign.kind === 'variable' && foreign.name in this.ownVariables)) {
+      if (foreign && !(isArgument && foreign.kind === 'variable' && foreign.name in this.ownVariables)) {
         const what = `\`${foreign.written}\` in ${slot.where}`;
         this.note('set', `Replace ${what} if it is a reference: ${dialect.program} takes it literally.`);
       }

@@ -289,6 +289,13 @@ describe('import (C6)', () => {
       }
     });
 
+    it('a reference in a variable of the entry to that variable is in the report', () => {
+      const path = '/opt/bin:${PATH}';
+      const { servers, notes } = imported(JSON.stringify(one({ env: { PATH: path } })), 'claude_desktop_config.json');
+      assert.deepEqual(servers[0]?.entry.env, { PATH: path });
+      assert.match(notes[0]?.message ?? '', /^Replace `\$\{PATH\}` in `env\.PATH` if it is a reference/);
+    });
+
     it('`inputs` count at every place of the file and for every program', () => {
       const inputs = [{ id: 'key', type: 'promptString', password: true }];
       const servers = { a: { command: 'x', env: { A_KEY: '${input:key}' } } };
