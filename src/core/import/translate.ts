@@ -26,7 +26,7 @@ export function translate(id: string, raw: Table, context: TranslationContext): 
   return new Translator(id, raw, context).translate();
 }
 
-const httpWords = ['http', 'sse', 'remote', 'streamable-http', 'streamableHttp', 'streamable_http', 'streamablehttp'];
+const httpWords = ['http', 'sse', 'remote', 'streamable-http', 'streamable_http', 'streamablehttp'];
 const commandKeys = ['command', 'cmd'];
 /** Gemini CLI prefers `httpUrl`. */
 const urlKeys = ['httpUrl', 'url', 'serverUrl', 'uri'];
@@ -82,7 +82,7 @@ class Translator {
     const entry: ImportedEntry = { transport, ...launch };
     const tools = toolsOf(this.keys, (message) => this.lose(message));
     if (tools) entry.tools = tools;
-    for (const message of permissionNote(this.keys)) this.note('lost', message);
+    for (const message of permissionNote(this.keys, (what) => this.lose(what))) this.note('lost', message);
     this.timeouts(entry);
     const off = [this.keys.truth('disabled'), ...enabledKeys.map((key) => this.keys.truth(key) === false)].includes(
       true,
@@ -110,8 +110,9 @@ class Translator {
     const word = this.keys.text('type', 'transport', 'transportType');
     const hasUrl = this.keys.has(...urlKeys);
     const hasCommand = this.keys.has(...commandKeys);
-    if (word === 'stdio' || word === 'local') return 'stdio';
-    if (word !== undefined && httpWords.includes(word)) {
+    const plain = word?.toLowerCase() ?? '';
+    if (plain === 'stdio' || plain === 'local') return 'stdio';
+    if (httpWords.includes(plain)) {
       if (hasUrl) return 'streamable_http';
       this.skip('it has no URL.');
     } else if (word !== undefined) this.skip(`the transport \`${word.slice(0, 40)}\` does not exist here.`);
@@ -317,7 +318,7 @@ const permissionsOfModes: ReadonlyMap<unknown, string> = new Map([
   ['prompt', 'ask'],
 ]);
 
-function permissionNote(keys: Keys): string[] {
+function permissionNote(keys: Keys, lose: (message: string) => void): string[] {
   const trusted = keys.take(...trustKeys);
   const names = trusted === true ? ['*'] : Array.isArray(trusted) ? trusted.map(asText) : [];
   const trustsAll = names.includes('*');
@@ -326,7 +327,11 @@ function permissionNote(keys: Keys): string[] {
   const tools = keys.peek('tools');
   if (isObject(tools)) keys.take('tools');
   for (const [name, settings] of Object.entries(isObject(tools) ? tools : {})) {
-    const { approval_mode: mode, ...rest } = isObject(settings) ? settings : { settings };
+    if (!isObject(settings)) {
+      others.push(`\`tools.${name}\``);
+      continue;
+    }
+    const { approval_mode: mode, ...rest } = settings;
     const permission = permissionsOfModes.get(mode);
     if (permission !== undefined) modes.set(name, permission);
     else if (mode !== undefined) others.push(`\`tools.${name}.approval_mode\``);
@@ -344,7 +349,7 @@ function permissionNote(keys: Keys): string[] {
   }
   if (typeof trusted === 'string')
     notes.push(`the permission \`${trusted.slice(0, 40)}\`: there is nothing like it here.`);
-  if (others.length > 0) notes.push(`${others.join(', ')}: there is nothing like it here.`);
+  if (others.length > 0) lose(`${others.join(', ')}: there is nothing like it here.`);
   return notes;
 }
 

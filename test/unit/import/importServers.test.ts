@@ -437,6 +437,20 @@ describe('import (C6)', () => {
       assert.deepEqual(servers[0]?.entry.args, ['./a', '/home/ada/b']);
     });
 
+    it('the word for a transport ignores case', () => {
+      const transports = ['HTTP', 'STDIO', 'streamableHttp'].map((type) => {
+        const entry = { type, ...(type === 'STDIO' ? { command: 'x' } : { url: 'https://x.example' }) };
+        return imported(JSON.stringify({ mcpServers: { a: entry } }), 'x.json').servers[0]?.entry.transport;
+      });
+      assert.deepEqual(transports, ['streamable_http', 'stdio', 'streamable_http']);
+    });
+
+    it('settings of tools in an unknown form are named, and the server is not enabled', () => {
+      const { servers, notes } = imported(JSON.stringify(one({ tools: { include: ['a'] } })), 'x.json');
+      assert.equal(servers[0]?.entry.enabled, false);
+      assert.equal(notes[0]?.message, '`tools.include`: there is nothing like it here.');
+    });
+
     it('references to folders of an editor become paths', () => {
       for (const file of ['.trae/mcp.json', '.windsurf/mcp.json', 'mcp.json', '.mcp.json']) {
         const yaml = yamlOf(one({ args: ['${workspaceFolder}/s.js', '${userHome}/x'] }), file);
