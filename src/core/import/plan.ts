@@ -41,7 +41,13 @@ export function planImport({ config, label, isOfEditor, valueOf, ...request }: P
   });
   if (imported.kind === 'unreadable') return { kind: 'impossible', reason: `${label}: ${imported.reason}` };
   const edits = addServers(config, imported.servers);
-  if (!edits) return { kind: 'impossible', reason: 'the config file has errors, which have to be corrected first' };
+  if (!edits) {
+    const reason =
+      serverValues(config ?? '') === undefined
+        ? 'the config file has errors, which have to be corrected first'
+        : 'no server can be added below `servers` of the config file. Write its servers there, not an alias or a merge key';
+    return { kind: 'impossible', reason };
+  }
   const after = applyEdits(config ?? '', edits);
   return { kind: 'planned', imported, edits, after, report: reportText(label, imported, isOfEditor) };
 }

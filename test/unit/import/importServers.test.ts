@@ -451,6 +451,12 @@ describe('import (C6)', () => {
       assert.equal(notes[0]?.message, '`tools.include`: there is nothing like it here.');
     });
 
+    it('the message about an alias in place of the servers does not speak of errors', () => {
+      const config = 'version: 1\nx-servers: &s\n  a: { transport: stdio, command: x }\nservers: *s\n';
+      const plan = planImport({ ...outside, text: JSON.stringify(one({ args: ['y'] })), file: '.mcp.json', config });
+      assert.match(plan.kind === 'impossible' ? plan.reason : '', /^no server can be added below `servers`/);
+    });
+
     it('references to folders of an editor become paths', () => {
       for (const file of ['.trae/mcp.json', '.windsurf/mcp.json', 'mcp.json', '.mcp.json']) {
         const yaml = yamlOf(one({ args: ['${workspaceFolder}/s.js', '${userHome}/x'] }), file);
