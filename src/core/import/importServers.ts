@@ -36,6 +36,16 @@ export interface ImportRequest {
 }
 
 export function importServers(request: ImportRequest): Import {
+  const variables = new Variables(request.held);
+  const found = importWith(request, variables);
+  const { referred } = variables;
+  // A reference may come after the new name that it needs.
+  if (![...referred].some((name) => variables.isNew(name))) return found;
+  const held: Held = (name) => (referred.has(name) ? '' : request.held?.(name));
+  return importWith({ ...request, held }, new Variables(held));
+}
+
+function importWith(request: ImportRequest, variables: Variables): Import {
   const { text, file, format: given, taken, isThere, held, namesOf = () => [], folders } = request;
   const named = given ?? formatOfPath(file);
   const form = formOf(file) ?? formOf(named === undefined ? '' : (dialects[named].files[0] ?? ''));
@@ -58,12 +68,7 @@ export function importServers(request: ImportRequest): Import {
   const references: readonly Syntax[] =
     found.inputs.size > 0 ? [...dialect.references, '${input:ID}'] : dialect.references;
   const about = { dialect: { ...dialect, references }, inputs: found.inputs, folders };
-  const { referred } = found.servers.reduce((seen, { id, raw }) => {
-    translate(id, raw, { ...about, variables: seen });
-    return seen;
-  }, new Variables());
-  const heldHere: Held = (name) => (referred.has(name) ? '' : held?.(name));
-  const context = { ...about, variables: new Variables(heldHere) };
+  const context = { ...about, variables };
   const ids = new Set(taken);
   for (const { id: written, raw } of found.servers) {
     if (leadsBackHere(raw)) {
@@ -72,7 +77,7 @@ export function importServers(request: ImportRequest): Import {
     }
     // Names of variables contain the id, so each id is compared with its own translation.
     const there = idsFor(written, taken).held.find((id) => {
-      const { entry } = translate(id, raw, { ...about, variables: new Variables(heldHere, namesOf(id)) });
+      const { entry } = translate(id, raw, { ...about, variables: new Variables(held, namesOf(id)) });
       return entry && isThere?.(id, entry);
     });
     if (there !== undefined) {

@@ -58,9 +58,11 @@ export function heldIn(config: string | undefined, valueOf: Held): Held {
   return (name) => (names.has(name) ? '' : valueOf(name));
 }
 
-function namesIn(entry: unknown): string[] {
-  const text = JSON.stringify(entry ?? null);
-  return [...text.matchAll(/"(?:env|secret)":"([^"\\]+)"/g)].map(([, name = '']) => name);
+function namesIn(value: unknown): string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, item]: [string, unknown]) =>
+    typeof item === 'string' && (key === 'env' || key === 'secret') ? [item] : namesIn(item),
+  );
 }
 
 function withoutSource(entry: unknown): unknown {

@@ -41,6 +41,10 @@ export class Variables {
     return name;
   }
 
+  isNew(name: string): boolean {
+    return this.values.has(name);
+  }
+
   private newName(plain: string, owner: string, value: string): string {
     const isFree = (name: string): boolean => [undefined, value].includes(this.values.get(name) ?? this.held(name));
     const isSimilar = new RegExp(`(?:^|_)${plain}(?:_\\d+)?$`);
