@@ -70,7 +70,7 @@ export function nearestFolder(start: string, home: string): string {
 }
 
 /** Returns undefined if there is no such file. Throws as `readTextFileSync` does. */
-export function textIfThere(file: string, decode: Decode): string | undefined {
+export function textIfThere(file: string, decode?: Decode): string | undefined {
   try {
     return readTextFileSync(file, largestForeignFile, decode);
   } catch (error) {

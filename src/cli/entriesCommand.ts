@@ -5,7 +5,6 @@ import path from 'node:path';
 import { realPath } from '../core/base/paths.js';
 import { agentKinds, agents, homeLauncher, packageLauncher } from '../core/agents/agents.js';
 import { planEntries } from '../core/agents/planEntries.js';
-import { wholeUtf8 } from '../core/base/textFile.js';
 import { builtInToolset, isEnabled } from '../core/config/model.js';
 import { writeLauncher } from '../core/files/launcherFile.js';
 import { writeInside } from '../core/files/realFiles.js';
@@ -31,7 +30,7 @@ export async function writeEntries(run: Run, name: string | undefined, options: 
   const { root, file } = place;
   let before: string | undefined;
   try {
-    before = textIfThere(file, wholeUtf8);
+    before = textIfThere(file);
   } catch (error) {
     return complain(nothingWritten(error));
   }

@@ -2,10 +2,9 @@
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { markedAs, withoutMark } from '../core/base/byteOrderMark.js';
-import { wholeUtf8 } from '../core/base/textFile.js';
+import { utf8OrUtf16 } from '../core/base/textFile.js';
 import { importFormats, isOfEditor } from '../core/import/dialects.js';
 import { planImport } from '../core/import/plan.js';
-import { textOfBytes } from '../core/import/readSource.js';
 import { mindsPath } from '../core/config/sources.js';
 import { writeInside } from '../core/files/realFiles.js';
 import { textIfThere } from './configFile.js';
@@ -27,7 +26,7 @@ export function importFile(
   const source = path.resolve(file);
   const target = path.join(folder, mindsPath);
   try {
-    const [text, config] = [textIfThere(source, textOfBytes), textIfThere(target, wholeUtf8)];
+    const [text, config] = [textIfThere(source, utf8OrUtf16), textIfThere(target)];
     if (text === undefined) return complain(`Nothing was imported: there is no file ${file}.`);
     const plan = planImport({
       text,
@@ -36,6 +35,7 @@ export function importFile(
       format,
       config: config && withoutMark(config),
       isOfEditor: isOfEditor(source, [folder]),
+      valueOf: (name) => process.env[name],
       folders: { folder, home: homedir() },
     });
     if (plan.kind === 'impossible') return complain(`Nothing was imported: ${plan.reason}.`);

@@ -29,7 +29,7 @@ import { readRefusedVersion } from '../../src/core/connections/eras/modern.js';
 import { importFormats } from '../../src/core/import/dialects.js';
 import { importServers, withSecretsApart } from '../../src/core/import/importServers.js';
 import { planImport } from '../../src/core/import/plan.js';
-import { textOfBytes } from '../../src/core/import/readSource.js';
+import { utf8OrUtf16 } from '../../src/core/base/textFile.js';
 import { keptText, readKept } from '../../src/core/remembered/keptOffer.js';
 import { newAgentFile, withGrants } from '../../src/core/team/agentFiles.js';
 import { grantProblems, mergedTeams, parseTeam } from '../../src/core/team/team.js';
@@ -182,7 +182,7 @@ const readers: Readonly<Record<string, Reader>> = {
     newEntry('command', text),
   ],
   'a disabled server': (text) => setEnabled(`version: 1\nservers:\n  ${JSON.stringify(text)}: {}\n`, text, false),
-  'the bytes of a file of another program': (text) => textOfBytes(Buffer.from(text)),
+  'the bytes of a file of another program': (text) => utf8OrUtf16(Buffer.from(text)),
   'an imported file': (text) =>
     planImport({
       config: `version: 1\n# ${JSON.stringify(text)}\n`,
@@ -190,6 +190,7 @@ const readers: Readonly<Record<string, Reader>> = {
       file: '/ws/other.json',
       text: JSON.stringify({ mcpServers: { [text]: { command: text } } }),
       isOfEditor: true,
+      valueOf: () => undefined,
       folders,
     }),
   'a config file under the pointer': (text) => hover(text, 0, around),
@@ -242,7 +243,7 @@ const readers: Readonly<Record<string, Reader>> = {
     ];
   },
   'the input for a new server': (text) =>
-    withSecretsApart('a', { command: text, args: [text], env: { A: text } }, folders),
+    withSecretsApart('a', { command: text, args: [text], env: { A: text } }, folders, () => undefined),
   'an agent of a member': (text) => {
     const agent = { id: 'a', name: text, purpose: text, toolsets: ['x'] };
     return [newAgentFile(agent), withGrants(text, agent), withGrants(`---\ntools: [${text}]\n---\n`, agent)];

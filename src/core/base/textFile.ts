@@ -26,10 +26,22 @@ const pieceSize = 256 * 1024;
 
 export type Decode = (bytes: Buffer) => string | undefined;
 
-const utf8: Decode = (bytes) => bytes.toString('utf8');
+/** For records and files that the person does not edit: a wrong byte must not cost the rest. */
+export const anyBytes: Decode = (bytes) => bytes.toString('utf8');
 
-/** For a file to write again, because invalid UTF-8 would be lost. */
-export const wholeUtf8: Decode = (bytes) => (isUtf8(bytes) ? utf8(bytes) : undefined);
+/** Values would change silently in another encoding, and a write would lose them. */
+const utf8: Decode = (bytes) => (isUtf8(bytes) && utf16Of(bytes) === undefined ? anyBytes(bytes) : undefined);
+
+/** Editors on Windows also write UTF-16, with a byte order mark or without. */
+export const utf8OrUtf16: Decode = (bytes) => {
+  const utf16 = utf16Of(bytes);
+  return utf16 === undefined && !isUtf8(bytes) ? undefined : new TextDecoder(utf16).decode(bytes);
+};
+
+function utf16Of([first, second]: Buffer): 'utf-16be' | 'utf-16le' | undefined {
+  if ((first === 0xfe && second === 0xff) || (first === 0 && second !== 0)) return 'utf-16be';
+  return (first === 0xff && second === 0xfe) || (second === 0 && first !== 0) ? 'utf-16le' : undefined;
+}
 
 /** Rejects as `node:fs/promises` does, and with `FileRefused`. */
 export async function readTextFile(path: string, most: number, decode: Decode = utf8): Promise<string> {
@@ -100,8 +112,12 @@ export function readTextFileSync(path: string, most: number, decode: Decode = ut
 }
 
 function decoded(path: string, pieces: readonly Buffer[], decode: Decode): string {
-  const text = decode(Buffer.concat(pieces));
-  if (text === undefined) throw new FileRefused(path, 'it is not written in UTF-8');
+  const bytes = Buffer.concat(pieces);
+  const text = decode(bytes);
+  if (text === undefined) {
+    const encoding = utf16Of(bytes) === undefined ? 'perhaps in Latin-1' : 'in UTF-16';
+    throw new FileRefused(path, `it is not written in UTF-8, but ${encoding}`);
+  }
   return text;
 }
 

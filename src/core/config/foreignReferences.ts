@@ -4,7 +4,7 @@
  */
 
 /** The look of a program's references. `${env:NAME}` includes all others of an editor, such as inputs and folders. */
-export type Syntax = '${env:NAME}' | '${NAME}' | '$NAME' | '{env:NAME}' | '{{ NAME }}' | '%NAME%';
+export type Syntax = '${input:ID}' | '${env:NAME}' | '${NAME}' | '$NAME' | '{env:NAME}' | '{{ NAME }}' | '%NAME%';
 
 /** The syntaxes for arguments. Many programs take templates with `{{ }}` as arguments. */
 export const argumentSyntaxes: readonly Syntax[] = ['${env:NAME}', '${NAME}', '$NAME', '{env:NAME}', '%NAME%'];
@@ -31,6 +31,7 @@ const pattern = new RegExp(
     /\{(?<bare>(?:env|file):[^{}]+)\}/,
     /\$\((?<command>[^()]*)\)/,
     /(?<![\w$!#%^&*~])\$env:(?<shell>[A-Za-z_]\w*)/,
+    /(?<![\w$])\$(?<macro>PROJECT_DIR|USER_HOME)\$(?!\w)/,
     /(?<![\w$!#%^&*~])\$(?<name>[A-Za-z_]\w*)/,
     /%(?<percent>[A-Za-z_]\w{2,})%/,
   ]
@@ -71,7 +72,7 @@ type Groups = Readonly<Record<string, string | undefined>>;
 
 /** Returns a string for a constant, and undefined for a text without meaning in these syntaxes. */
 function referenceOf(
-  { template, nested, braces, bare, command, shell, name, percent }: Groups,
+  { template, nested, braces, bare, command, macro, shell, name, percent }: Groups,
   text: string,
   syntaxes: readonly Syntax[],
 ): Reference | string | undefined {
@@ -79,11 +80,16 @@ function referenceOf(
   const isPlain = has('${NAME}');
   if (template !== undefined) return has('{{ NAME }}') ? inTemplate(template.trim()) : undefined;
   if (nested !== undefined) return isPlain ? { kind: 'other' } : undefined;
-  if (braces !== undefined) return isPlain || has('${env:NAME}') ? inBraces(braces, isPlain) : undefined;
+  if (braces !== undefined) {
+    const isKnown = isPlain || has('${env:NAME}') || (has('${input:ID}') && braces.startsWith('input:'));
+    return isKnown ? inBraces(braces.trim(), isPlain) : undefined;
+  }
   if (bare !== undefined) return has('{env:NAME}') ? inBraces(bare, false) : undefined;
   if (command !== undefined) return has('$NAME') ? { kind: 'other' } : undefined;
   // PowerShell writes its environment so.
   if (shell !== undefined) return has('$NAME') ? variable(shell) : undefined;
+  // JetBrains writes its folders in this way.
+  if (macro !== undefined) return has('$NAME') ? { kind: macro === 'USER_HOME' ? 'home' : 'folder' } : undefined;
   if (name !== undefined) return has('$NAME') ? variable(name) : undefined;
   // Addresses have escapes like `%C3`.
   return percent !== undefined && has('%NAME%') && !text.includes('://') ? variable(percent) : undefined;

@@ -202,8 +202,13 @@ export function durationShort(spot: Spot, key: string, ms: number): Problem {
   return problem('duration-invalid', 'warning', spot, message, fix);
 }
 
-/** @param isText true if the key takes a text only */
-export function referenceNotReplaced(spot: Spot, target: string, reference: ForeignReference, isText = false): Problem {
+/** @param instead what to write in a place that takes no reference */
+export function referenceNotReplaced(
+  spot: Spot,
+  target: string,
+  reference: ForeignReference,
+  instead?: string,
+): Problem {
   const written = shortened(reference.written);
   const message = `\`${written}\` in ${target} is not expanded: a text refers to no variables here.`;
   const source = reference.kind === 'variable' ? 'env' : 'secret';
@@ -211,10 +216,8 @@ export function referenceNotReplaced(spot: Spot, target: string, reference: Fore
   const fix =
     name === undefined
       ? 'Write the value out. A path may begin in the folder in which the server starts.'
-      : isText
-        ? 'Write the value out: this key takes no reference.'
-        : `Write \`{ ${source}: ${shortened(name)} }\`, and the text around it as \`prefix\` and \`suffix\`.`;
-  return problem('reference-not-replaced', 'warning', spot, message, fix);
+      : `Write \`{ ${source}: ${shortened(name)} }\`, and the text around it as \`prefix\` and \`suffix\`.`;
+  return problem('reference-not-replaced', 'warning', spot, message, instead ?? fix);
 }
 
 /** @param why must not quote the URL, because it may hold credentials */
@@ -285,7 +288,7 @@ export function headerOfProtocol(spot: Spot, name: string): Problem {
 export function fileUnreadable(file: string, reason: string, kept = false): Problem {
   const spot = { place: { file, range: startOfFile } };
   const message = `The config file cannot be read: ${reason}.${kept ? ' Its previous content stays in effect.' : ''}`;
-  return problem('file-unreadable', 'error', spot, message, 'Make it a file that you can read.');
+  return problem('file-unreadable', 'error', spot, message, 'Make it a regular file in UTF-8 that you can read.');
 }
 
 export function idInOtherFolder(spot: Spot, id: string, first: Place): Problem {

@@ -8,7 +8,7 @@ import type { Clock } from '../base/clock.js';
 import type { Disposable } from '../base/disposables.js';
 import { SingleFlight } from '../base/singleFlight.js';
 import { makePrivateFile } from '../base/privateFile.js';
-import { readAdded, readTextFile, type ReadSoFar } from '../base/textFile.js';
+import { anyBytes, readAdded, readTextFile, type ReadSoFar } from '../base/textFile.js';
 import { underLock } from './fileLock.js';
 import { watchFolderOf } from './folderWatch.js';
 import { tokenFileOf } from './tokenFile.js';
@@ -76,7 +76,7 @@ export function followCalls(
 }
 
 async function allLines(file: string): Promise<string[]> {
-  return linesOf(await readTextFile(file, largestFile));
+  return linesOf(await readTextFile(file, largestFile, anyBytes));
 }
 
 function linesOf(text: string): string[] {

@@ -1,6 +1,6 @@
 /** Access to a folder's config file for programs that add servers (G7). */
 import path from 'node:path';
-import { largestConfigFile, readTextFile, wholeUtf8 } from '../base/textFile.js';
+import { largestConfigFile, readTextFile } from '../base/textFile.js';
 import { mindsPath } from '../config/sources.js';
 import { leadsOutside, writeInside, type Change } from './realFiles.js';
 
@@ -13,7 +13,7 @@ export function configFileOf(folder: string, blocked: (file: string) => string |
     folder,
     /** Resolves to undefined without a file. Rejects as `readTextFile` does. */
     read: (): Promise<string | undefined> =>
-      readTextFile(file, largestConfigFile, wholeUtf8).catch((error: NodeJS.ErrnoException) => {
+      readTextFile(file, largestConfigFile).catch((error: NodeJS.ErrnoException) => {
         if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined;
         throw error;
       }),

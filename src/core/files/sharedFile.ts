@@ -7,7 +7,7 @@ import type { Clock } from '../base/clock.js';
 import { DisposableStore, type Disposable } from '../base/disposables.js';
 import { Emitter } from '../base/events.js';
 import { makePrivateFile } from '../base/privateFile.js';
-import { FileRefused, largestForeignFile, readTextFile } from '../base/textFile.js';
+import { anyBytes, FileRefused, largestForeignFile, readTextFile } from '../base/textFile.js';
 import { underLock } from './fileLock.js';
 import { watchFolderOf } from './folderWatch.js';
 import { readContent, realDisk, watchFile, type Disk, type WatchedFile } from './watchedFile.js';
@@ -22,7 +22,7 @@ const disk: Disk = {
     if (getuid && ((found.mode & 0o022) !== 0 || found.uid !== getuid())) {
       throw new FileRefused(file, 'others may write it');
     }
-    return await readTextFile(file, largestForeignFile);
+    return await readTextFile(file, largestForeignFile, anyBytes);
   },
 };
 

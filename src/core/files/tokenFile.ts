@@ -7,7 +7,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { link, lstat, rename } from 'node:fs/promises';
 import path from 'node:path';
 import { realPath } from '../base/paths.js';
-import { largestConfigFile, readTextFile } from '../base/textFile.js';
+import { anyBytes, largestConfigFile, readTextFile } from '../base/textFile.js';
 import { makePrivateFile } from '../base/privateFile.js';
 
 /** @param folder absolute: it has one secret by whatever way it is reached */
@@ -44,7 +44,7 @@ async function usableToken(file: string): Promise<Kept> {
   try {
     const found = await lstat(file);
     if (found.isSymbolicLink()) return { kind: 'unusable' };
-    const text = found.isFile() ? (await readTextFile(file, largestConfigFile)).trim() : undefined;
+    const text = found.isFile() ? (await readTextFile(file, largestConfigFile, anyBytes)).trim() : undefined;
     if (text === undefined || !/^[\w+/=.~-]{0,512}$/.test(text)) {
       throw new Error(`${file} is not a token file, so it stays as it is: a token is one word of letters and digits`);
     }

@@ -11,7 +11,7 @@ import type { Clock } from '../base/clock.js';
 import { toDisposable, type Disposable } from '../base/disposables.js';
 import { Emitter, type Event } from '../base/events.js';
 import { asText } from '../base/text.js';
-import { FileRefused, largestConfigFile, readTextFile, wholeUtf8 } from '../base/textFile.js';
+import { FileRefused, largestConfigFile, readTextFile } from '../base/textFile.js';
 import { SingleFlight } from '../base/singleFlight.js';
 
 export type FileContent =
@@ -54,9 +54,6 @@ export const realDisk: Disk = {
     return [ino, size, mtimeNs, ctimeNs].join(':');
   },
 };
-
-/** For files to write again: invalid UTF-8 is a read error, because a write would lose it. */
-export const diskToEdit: Disk = { ...realDisk, read: (path) => readTextFile(path, largestConfigFile, wholeUtf8) };
 
 const patience = 5;
 

@@ -26,9 +26,16 @@ export interface Dialect {
   readonly at: readonly string[];
   readonly references: readonly Syntax[];
   readonly timeLimits: readonly TimeLimit[];
+  /** True if a server with a command and a URL is reached at the URL. */
+  readonly prefersUrl: boolean;
+  /** True if the variables of an entry fill the references in its headers. */
+  readonly fillsHeaders: boolean;
   /** True for a file with other settings too. Keys next to the servers get no note then. */
   readonly hasSettings: boolean;
-  /** The keys next to the servers with an effect on them, and without a counterpart. */
+  /**
+   * The keys outside the servers that allow, forbid or rename their tools or limit their times, and that have no
+   * counterpart. `/` separates nested keys.
+   */
   readonly beside: readonly string[];
 }
 
@@ -42,9 +49,26 @@ const seconds = (key: string, limits: TimeLimit['limits']): TimeLimit => ({ key,
 
 /** A row without `references` accepts every syntax, because the program documents none. */
 function row(program: string, files: readonly string[], more: Partial<Dialect> = {}): Dialect {
-  const usual = { at: ['mcpServers', 'servers'], references: every, timeLimits: [], hasSettings: false, beside: [] };
+  const usual = {
+    at: ['mcpServers', 'servers'],
+    references: every,
+    timeLimits: [],
+    prefersUrl: false,
+    fillsHeaders: false,
+    hasSettings: false,
+    beside: [],
+  };
   return { program, files, ...usual, ...more };
 }
+
+const besideGemini = [
+  'tools/core',
+  'tools/allowed',
+  'tools/exclude',
+  'coreTools',
+  'allowedTools',
+  'excludeTools',
+].concat(['permissions', 'policyPaths']);
 
 const settings = { hasSettings: true } as const;
 
@@ -106,16 +130,21 @@ export const dialects = {
       ...settings,
       at: ['mcp'],
       references: ['{env:NAME}'],
+      beside: ['permission'],
       timeLimits: [milliseconds('timeout', 'connect')],
     },
   ),
   'gemini-cli': row('Gemini CLI', ['./.gemini/settings.json', '~/.gemini/settings.json'], {
     ...settings,
+    beside: besideGemini,
+    prefersUrl: true,
     references: dollar,
     timeLimits: [milliseconds('timeout', 'call')],
   }),
   'qwen-code': row('Qwen Code', ['./.qwen/settings.json', '~/.qwen/settings.json'], {
     ...settings,
+    beside: besideGemini,
+    prefersUrl: true,
     references: dollar,
     timeLimits: [milliseconds('timeout', 'call')],
   }),
@@ -131,7 +160,7 @@ export const dialects = {
     ...settings,
     at: ['context_servers'],
     timeLimits: [seconds('timeout', 'call')],
-    beside: ['context_server_timeout'],
+    beside: ['context_server_timeout', 'agent/tool_permissions'],
   }),
   continue: row(
     'Continue',
@@ -147,6 +176,7 @@ export const dialects = {
     ...settings,
     at: ['extensions'],
     references: dollar,
+    fillsHeaders: true,
     timeLimits: [seconds('timeout', 'call')],
   }),
   librechat: row('LibreChat', ['./librechat.yaml'], {
@@ -159,7 +189,7 @@ export const dialects = {
     ...settings,
     at: ['amp.mcpServers'],
     references: dollar,
-    beside: ['amp.mcpPermissions'],
+    beside: ['amp.mcpPermissions', 'amp.permissions'],
   }),
   kiro: row('Kiro', ['./.kiro/settings/mcp.json', '~/.kiro/settings/mcp.json'], { references: shell }),
   'amazon-q': row(
@@ -167,7 +197,12 @@ export const dialects = {
     ['./.amazonq/', '~/.aws/amazonq/']
       .flatMap((folder) => ['mcp.json', 'default.json', 'agents/default.json'].map((name) => folder + name))
       .concat('cli-agents/*.json'),
-    { ...settings, references: shell, timeLimits: [milliseconds('timeout', 'call')] },
+    {
+      ...settings,
+      references: shell,
+      timeLimits: [milliseconds('timeout', 'call')],
+      beside: ['tools', 'allowedTools', 'toolAliases', 'toolsSettings'],
+    },
   ),
   junie: row('Junie', ['./.junie/mcp/mcp.json', '~/.junie/mcp/mcp.json']),
   trae: row('Trae', ['./.trae/mcp.json', '$programs/Trae/User/mcp.json', '$programs/Trae CN/User/mcp.json']),
@@ -177,6 +212,7 @@ export const dialects = {
     at: ['mcp'],
     references: dollar,
     timeLimits: [seconds('timeout', 'connect')],
+    beside: ['permissions', 'options/disabled_tools'],
   }),
 } as const satisfies Readonly<Record<string, Dialect>>;
 

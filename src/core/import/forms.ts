@@ -35,8 +35,9 @@ export function serversIn(root: Table, dialect: Dialect, folders: ImportFolders)
     }
   }
   for (const key of dialect.beside) {
-    if (root[key] !== undefined)
-      notes.push({ kind: 'lost', message: `\`${key}\` is next to the servers, and is not carried over.` });
+    if (valueAt(root, key) === undefined) continue;
+    const name = key.replaceAll('/', '.');
+    notes.push({ kind: 'lost', message: `\`${name}\` is next to the servers, and is not carried over.` });
   }
   const inputs = [root, ...places.map((place) => valueAt(root, place.split('/').slice(0, -1).join('/')))];
   const written = [...new Set(inputs)].flatMap((holder) => (isObject(holder) ? listOf(holder['inputs']) : []));

@@ -5,6 +5,7 @@
 import { withoutSecrets } from '../base/secrets.js';
 import { clipped } from '../base/text.js';
 import { leadsBackHere } from './ownEndpoint.js';
+import type { Syntax } from '../config/foreignReferences.js';
 import { builtInToolset } from '../config/model.js';
 import {
   dialects,
@@ -18,7 +19,7 @@ import { serversIn } from './forms.js';
 import type { Import, ImportedEntry, ImportedServer, ImportFolders, ImportNote } from './imported.js';
 import { readSource, type SourceForm } from './readSource.js';
 import { translate } from './translate.js';
-import { Variables } from './values.js';
+import { Variables, type Held } from './values.js';
 
 export interface ImportRequest {
   readonly text: string;
@@ -27,10 +28,25 @@ export interface ImportRequest {
   readonly format?: ImportFormat | undefined;
   readonly taken: ReadonlySet<string>;
   readonly isThere?: (id: string, entry: ImportedEntry) => boolean;
+  /** The names of variables and secrets that a new one must not get, unless it has the same value. */
+  readonly held?: Held;
+  /** Returns the names in an entry of the config file. */
+  readonly namesOf?: (id: string) => readonly string[];
   readonly folders: ImportFolders;
 }
 
-export function importServers({ text, file, format: given, taken, isThere, folders }: ImportRequest): Import {
+export function importServers(request: ImportRequest): Import {
+  const variables = new Variables(request.held);
+  const found = importWith(request, variables);
+  const { referred } = variables;
+  // A reference may come after the new name that it needs.
+  if (![...referred].some((name) => variables.isNew(name))) return found;
+  const held: Held = (name) => (referred.has(name) ? '' : request.held?.(name));
+  return importWith({ ...request, held }, new Variables(held));
+}
+
+function importWith(request: ImportRequest, variables: Variables): Import {
+  const { text, file, format: given, taken, isThere, held, namesOf = () => [], folders } = request;
   const named = given ?? formatOfPath(file);
   const form = formOf(file) ?? formOf(named === undefined ? '' : (dialects[named].files[0] ?? ''));
   const reading = readSource(text, form ?? 'json');
@@ -49,17 +65,19 @@ export function importServers({ text, file, format: given, taken, isThere, folde
     ...found.notes,
   ];
   const servers: ImportedServer[] = [];
-  const variables = new Variables();
+  const references: readonly Syntax[] =
+    found.inputs.size > 0 ? [...dialect.references, '${input:ID}'] : dialect.references;
+  const about = { dialect: { ...dialect, references }, inputs: found.inputs, folders };
+  const context = { ...about, variables };
   const ids = new Set(taken);
   for (const { id: written, raw } of found.servers) {
     if (leadsBackHere(raw)) {
       notes.push({ kind: 'skipped', message: `\`${written}\`: it leads to a toolset of MCP Toolsets itself.` });
       continue;
     }
-    const context = { dialect, inputs: found.inputs, folders, variables };
     // Names of variables contain the id, so each id is compared with its own translation.
     const there = idsFor(written, taken).held.find((id) => {
-      const { entry } = translate(id, raw, context);
+      const { entry } = translate(id, raw, { ...about, variables: new Variables(held, namesOf(id)) });
       return entry && isThere?.(id, entry);
     });
     if (there !== undefined) {
@@ -82,7 +100,7 @@ export function importServers({ text, file, format: given, taken, isThere, folde
   // Notes quote the file.
   const shown = notes.map((note) => ({ ...note, message: withoutSecrets(note.message) }));
   const written = JSON.stringify(servers);
-  const secrets = [...variables.secrets].filter(([name]) => written.includes(`"secret":"${name}"`));
+  const secrets = [...context.variables.secrets].filter(([name]) => written.includes(`"secret":"${name}"`));
   return { kind: 'imported', servers, notes: shown, secrets: new Map(secrets) };
 }
 
@@ -103,8 +121,9 @@ export function withSecretsApart(
   id: string,
   entry: Readonly<Record<string, unknown>>,
   folders: ImportFolders,
+  held: Held,
 ): { readonly entry: ImportedEntry; readonly secrets: ReadonlyMap<string, string> } | undefined {
-  const variables = new Variables();
+  const variables = new Variables(held);
   const made = translate(id, entry, { dialect: dialects['mcprc'], inputs: new Map(), folders, variables });
   return made.entry && { entry: made.entry, secrets: variables.secrets };
 }

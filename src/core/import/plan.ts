@@ -6,6 +6,7 @@ import { applyEdits, type TextEdit } from '../yaml/edits.js';
 import { serverValues } from '../config/edit/serverEdits.js';
 import type { Import, ImportedEntry, ImportNote } from './imported.js';
 import { importServers, type ImportRequest } from './importServers.js';
+import type { Held } from './values.js';
 
 export type ImportPlan =
   | { readonly kind: 'impossible'; readonly reason: string }
@@ -17,28 +18,51 @@ export type ImportPlan =
       readonly report: string;
     };
 
-interface PlanRequest extends Omit<ImportRequest, 'taken' | 'isThere'> {
+interface PlanRequest extends Omit<ImportRequest, 'taken' | 'isThere' | 'held' | 'namesOf'> {
   readonly label: string;
   /** The text of `.minds/mcp.yaml` without a byte order mark; undefined if the file does not exist. */
   readonly config: string | undefined;
   /** True if the editor starts the servers of this file too (G3i). */
   readonly isOfEditor: boolean;
+  /** Returns the value of a variable of the host or of an entered secret. */
+  readonly valueOf: Held;
 }
 
-export function planImport({ config, label, isOfEditor, ...request }: PlanRequest): ImportPlan {
+export function planImport({ config, label, isOfEditor, valueOf, ...request }: PlanRequest): ImportPlan {
   const existing = serverValues(config ?? '') ?? new Map<string, unknown>();
   const imported = importServers({
     ...request,
     taken: new Set(existing.keys()),
+    held: heldIn(config, valueOf),
+    namesOf: (id) => namesIn(existing.get(id)),
     // The person may have changed the secret into a variable.
     isThere: (id: string, entry: ImportedEntry) =>
       isDeepStrictEqual(withoutSource(existing.get(id)), withoutSource(plainEntry(entry))),
   });
   if (imported.kind === 'unreadable') return { kind: 'impossible', reason: `${label}: ${imported.reason}` };
   const edits = addServers(config, imported.servers);
-  if (!edits) return { kind: 'impossible', reason: 'the config file has errors, which have to be corrected first' };
+  if (!edits) {
+    const reason =
+      serverValues(config ?? '') === undefined
+        ? 'the config file has errors, which have to be corrected first'
+        : 'no server can be added below `servers` of the config file. Write its servers there, not an alias or a merge key';
+    return { kind: 'impossible', reason };
+  }
   const after = applyEdits(config ?? '', edits);
   return { kind: 'planned', imported, edits, after, report: reportText(label, imported, isOfEditor) };
+}
+
+/** The value of a name in the config file counts as unknown, because it may come from another place later. */
+export function heldIn(config: string | undefined, valueOf: Held): Held {
+  const names = new Set([...(serverValues(config ?? '') ?? new Map<string, unknown>()).values()].flatMap(namesIn));
+  return (name) => (names.has(name) ? '' : valueOf(name));
+}
+
+function namesIn(value: unknown): string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, item]: [string, unknown]) =>
+    typeof item === 'string' && (key === 'env' || key === 'secret') ? [item] : namesIn(item),
+  );
 }
 
 function withoutSource(entry: unknown): unknown {

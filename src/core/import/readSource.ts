@@ -17,14 +17,6 @@ type SourceReading =
     }
   | { readonly kind: 'unreadable'; readonly reason: string };
 
-/** Decodes a file. Editors on Windows also write UTF-16, with a byte order mark or without. */
-export function textOfBytes(bytes: Uint8Array): string {
-  const [first, second] = bytes;
-  const isBig = (first === 0xfe && second === 0xff) || (first === 0 && second !== 0);
-  const isLittle = (first === 0xff && second === 0xfe) || (second === 0 && first !== 0);
-  return new TextDecoder(isBig ? 'utf-16be' : isLittle ? 'utf-16le' : 'utf-8').decode(bytes);
-}
-
 export function readSource(source: string, form: SourceForm): SourceReading {
   const text = withoutMark(source);
   return form === 'toml' ? readToml(text) : form === 'yaml' ? readYamlMap(text) : readObject(text);
@@ -68,9 +60,18 @@ function plainOf(root: ValueNode, expected: string): SourceReading {
     : { kind: 'unreadable', reason: `it is not ${expected}` };
 }
 
-/** Returns the plain value as programs read JSON: the last of duplicate keys counts. */
+/** A decimal number. Other programs read the value of any other number. */
+const decimal = /^-?\d+(?:\.\d+)?$/;
+
+/**
+ * Returns the plain value as programs read JSON: the last of duplicate keys counts. A number that would be written in
+ * another way is a text, because it may be an id or a version.
+ */
 function lastOf(node: ValueNode, path: string, twice: string[]): unknown {
-  if (node.kind === 'scalar') return node.value;
+  if (node.kind === 'scalar') {
+    const { value, source } = node;
+    return typeof value === 'number' && decimal.test(source) && String(value) !== source ? source : value;
+  }
   if (node.kind === 'list') return node.items.map((item, index) => lastOf(item, `${path}${index}.`, twice));
   const entries = new Map([...node.entries].map(([key, { value }]) => [key, value]));
   for (const { again } of node.duplicates) {

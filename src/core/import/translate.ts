@@ -13,6 +13,7 @@ import { durationText, milliseconds } from '../config/durations.js';
 import { commandWords, isShell } from '../config/read/commandWords.js';
 import type { Table } from './dialects.js';
 import type { ImportedEntry, ImportedValue, ImportNote } from './imported.js';
+import type { Piece } from '../config/foreignReferences.js';
 import { Values, type Input, type TranslationContext } from './values.js';
 
 interface Translation {
@@ -25,13 +26,26 @@ export function translate(id: string, raw: Table, context: TranslationContext): 
   return new Translator(id, raw, context).translate();
 }
 
-const httpWords = ['http', 'sse', 'remote', 'streamable-http', 'streamableHttp', 'streamable_http', 'streamablehttp'];
+const httpWords = ['http', 'sse', 'remote', 'streamable-http', 'streamable_http', 'streamablehttp'];
 const commandKeys = ['command', 'cmd'];
-const urlKeys = ['url', 'serverUrl', 'httpUrl', 'uri'];
+/** Gemini CLI prefers `httpUrl`. */
+const urlKeys = ['httpUrl', 'url', 'serverUrl', 'uri'];
 const cwdKeys = ['cwd', 'workingDirectory', 'working_directory'];
 const envKeys = ['env', 'environment', 'envs'];
 const headerKeys = ['headers', 'http_headers'];
 const otherHeaderKeys = ['bearer_token_env_var', 'env_http_headers'];
+const enabledKeys = ['enabled', 'isEnabled', 'isActive', 'is_active', 'active'];
+const oauthKeys = ['oauth', 'auth', 'oauthScopes'];
+/** Settings of the other program around its servers. They do not change what a server does. */
+const surrounding = [
+  'dev',
+  'isDefaultServer',
+  'required',
+  'serverInstructions',
+  'startup',
+  'start_on_launch',
+  'watchPaths',
+];
 const descriptive = [
   'name',
   'serverName',
@@ -68,12 +82,11 @@ class Translator {
     const entry: ImportedEntry = { transport, ...launch };
     const tools = toolsOf(this.keys, (message) => this.lose(message));
     if (tools) entry.tools = tools;
-    for (const message of permissionNote(this.keys)) this.note('lost', message);
+    for (const message of permissionNote(this.keys, (what) => this.lose(what))) this.note('lost', message);
     this.timeouts(entry);
-    const off = [
-      this.keys.truth('disabled'),
-      ...['enabled', 'isActive'].map((key) => this.keys.truth(key) === false),
-    ].includes(true);
+    const off = [this.keys.truth('disabled'), ...enabledKeys.map((key) => this.keys.truth(key) === false)].includes(
+      true,
+    );
     this.rest(transport);
     if (this.inexact && !off) {
       this.note(
@@ -97,12 +110,13 @@ class Translator {
     const word = this.keys.text('type', 'transport', 'transportType');
     const hasUrl = this.keys.has(...urlKeys);
     const hasCommand = this.keys.has(...commandKeys);
-    if (word === 'stdio' || word === 'local') return 'stdio';
-    if (word !== undefined && httpWords.includes(word)) {
+    const plain = word?.toLowerCase() ?? '';
+    if (plain === 'stdio' || plain === 'local') return 'stdio';
+    if (httpWords.includes(plain)) {
       if (hasUrl) return 'streamable_http';
       this.skip('it has no URL.');
     } else if (word !== undefined) this.skip(`the transport \`${word.slice(0, 40)}\` does not exist here.`);
-    else if (hasUrl && hasCommand) this.skip('it has a command and a URL.');
+    else if (hasUrl && hasCommand && !this.context.dialect.prefersUrl) this.skip('it has a command and a URL.');
     else if (hasUrl) return 'streamable_http';
     else if (hasCommand) return 'stdio';
     else this.skip('it has neither a command nor a URL.');
@@ -193,8 +207,21 @@ class Translator {
     }
     const url = values.url(written);
     const [table, variables] = [this.keys.table(...headerKeys), this.keys.table('env_http_headers')];
+    if (this.context.dialect.fillsHeaders) values.filled = this.variablesOfHeaders();
     const headers = values.headers(table, variables ?? {}, this.keys.text('bearer_token_env_var'));
+    for (const name of values.filled.keys())
+      if (!values.used.has(name)) this.note('lost', `the variable \`${name}\`: no header refers to it.`);
     return { url, ...(headers && { headers }) };
+  }
+
+  private variablesOfHeaders(): Map<string, Piece> {
+    const set = Object.entries(this.keys.table(...envKeys) ?? {}).map(
+      ([name, value]) => [name, { kind: 'text', text: asText(value) }] as const,
+    );
+    const kept = (this.keys.names('env_keys') ?? []).map(
+      (name) => [name, { kind: 'secret', name, written: name }] as const,
+    );
+    return new Map<string, Piece>([...kept, ...set]);
   }
 
   private timeouts(entry: ImportedEntry): void {
@@ -221,7 +248,7 @@ class Translator {
       if (found.length > 0) this.note(kind, `${found.join(', ')}: ${about}`);
     };
     const oauth = 'most servers need none; see the key `oauth` for a client that is registered.';
-    named('lost', ['oauth', 'auth'], oauth);
+    named('lost', oauthKeys, oauth);
     const [foreign, how] =
       transport === 'stdio'
         ? [[...headerKeys, ...otherHeaderKeys, ...urlKeys], 'is started by a command']
@@ -231,6 +258,8 @@ class Translator {
     named('lost', descriptive, 'descriptions are not kept here.');
     const times = [...left].filter((key) => /time_?out/i.test(key));
     named('lost', times, 'the unit is not known, so no limit is set. See the key `timeouts`.');
+    named('lost', surrounding, 'there is nothing like it here.');
+    this.inexact ||= left.size > 0;
     named('lost', [...left], 'there is nothing like it here.');
   }
 
@@ -289,7 +318,7 @@ const permissionsOfModes: ReadonlyMap<unknown, string> = new Map([
   ['prompt', 'ask'],
 ]);
 
-function permissionNote(keys: Keys): string[] {
+function permissionNote(keys: Keys, lose: (message: string) => void): string[] {
   const trusted = keys.take(...trustKeys);
   const names = trusted === true ? ['*'] : Array.isArray(trusted) ? trusted.map(asText) : [];
   const trustsAll = names.includes('*');
@@ -298,7 +327,11 @@ function permissionNote(keys: Keys): string[] {
   const tools = keys.peek('tools');
   if (isObject(tools)) keys.take('tools');
   for (const [name, settings] of Object.entries(isObject(tools) ? tools : {})) {
-    const { approval_mode: mode, ...rest } = isObject(settings) ? settings : { settings };
+    if (!isObject(settings)) {
+      others.push(`\`tools.${name}\``);
+      continue;
+    }
+    const { approval_mode: mode, ...rest } = settings;
     const permission = permissionsOfModes.get(mode);
     if (permission !== undefined) modes.set(name, permission);
     else if (mode !== undefined) others.push(`\`tools.${name}.approval_mode\``);
@@ -316,7 +349,7 @@ function permissionNote(keys: Keys): string[] {
   }
   if (typeof trusted === 'string')
     notes.push(`the permission \`${trusted.slice(0, 40)}\`: there is nothing like it here.`);
-  if (others.length > 0) notes.push(`${others.join(', ')}: there is nothing like it here.`);
+  if (others.length > 0) lose(`${others.join(', ')}: there is nothing like it here.`);
   return notes;
 }
 
@@ -405,5 +438,5 @@ class Keys {
 }
 
 function isThere(value: unknown): boolean {
-  return value !== undefined && value !== null;
+  return value !== undefined && value !== null && value !== '';
 }

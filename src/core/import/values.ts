@@ -15,25 +15,48 @@ import {
   type Syntax,
 } from '../config/foreignReferences.js';
 
+/** Returns the value of a name that is in use outside the import: an empty text if unknown, undefined for a free name. */
+export type Held = (name: string) => string | undefined;
+
 export class Variables {
   private readonly values = new Map<string, string>();
+  private readonly names = new Map<string, string>();
+  /** The variables of the host that the file refers to. */
+  readonly referred = new Set<string>();
   readonly secrets = new Map<string, string>();
+
+  /** @param earlier the names in the entry of an earlier import, which are preferred */
+  constructor(
+    private readonly held: Held = () => undefined,
+    private readonly earlier: readonly string[] = [],
+  ) {}
 
   /** @param owner the id of the server; @param value distinguishes two uses of one name */
   name(wanted: string, owner: string, value: string): string {
     const plain = variableName(wanted).slice(0, longestName);
+    const key = `${plain}=${value}`;
+    const name = this.names.get(key) ?? this.newName(plain, owner, value);
+    this.names.set(key, name);
+    this.values.set(name, value);
+    return name;
+  }
+
+  isNew(name: string): boolean {
+    return this.values.has(name);
+  }
+
+  private newName(plain: string, owner: string, value: string): string {
+    const isFree = (name: string): boolean => [undefined, value].includes(this.values.get(name) ?? this.held(name));
+    const isSimilar = new RegExp(`(?:^|_)${plain}(?:_\\d+)?$`);
+    const before = [plain, ...this.earlier.filter((name) => isSimilar.test(name))];
+    const known = before.find((name) => this.earlier.includes(name) && !this.values.has(name));
+    if (known !== undefined) return known;
     const long = variableName(`${owner}_${plain}`).slice(0, longestName);
-    for (const name of [plain, long]) {
-      const held = this.values.get(name);
-      if (held === undefined) this.values.set(name, value);
-      if (held === undefined || held === value) return name;
-    }
-    for (let number = 2; ; number++) {
-      const name = `${long}_${number}`;
-      if (this.values.has(name)) continue;
-      this.values.set(name, value);
-      return name;
-    }
+    const short = [plain, long].find(isFree);
+    if (short !== undefined) return short;
+    let number = 2;
+    while (!isFree(`${long}_${number}`)) number++;
+    return `${long}_${number}`;
   }
 
   secret(wanted: string, owner: string, value: string): string {
@@ -83,6 +106,9 @@ export class Values {
   startsElsewhere = false;
   /** The `env` of the entry as written. A program like `mcp-remote` puts these variables into its arguments. */
   ownVariables: Table = {};
+  /** The variables of the entry for references in headers, and the names of those that headers refer to. */
+  filled: ReadonlyMap<string, Piece> = new Map();
+  readonly used = new Set<string>();
   /** Empty for a shell. */
   argumentSyntaxes: readonly Syntax[] = argumentSyntaxes;
 
@@ -117,12 +143,20 @@ export class Values {
         return isSecret(name, text.slice(scheme.length)) ? [{ start: scheme.length, end: text.length, name }] : [];
       },
     });
-    const headers = this.map(table, slotOf);
-    const add = (name: string, variable: string, prefix: string): void => {
+    const key = 'env_http_headers';
+    const set = Object.entries(variables).map(([name, value]) => ({ name, variable: asText(value), prefix: '', key }));
+    if (bearer !== undefined) {
+      set.push({ name: 'Authorization', variable: bearer, prefix: 'Bearer ', key: 'bearer_token_env_var' });
+    }
+    const written = Object.entries(table ?? {}).filter(([name]) => {
+      const other = set.find((each) => each.name.toLowerCase() === name.toLowerCase());
+      if (other) this.note('lost', `header \`${name}\`: \`${other.key}\` sets it too, and is used.`);
+      return !other;
+    });
+    const headers = this.map(Object.fromEntries(written), slotOf);
+    for (const { name, variable, prefix } of set) {
       headers[name] = this.variable(variable, undefined, { prefix, suffix: '' }, slotOf(name));
-    };
-    for (const [name, variable] of Object.entries(variables)) add(name, asText(variable), '');
-    if (bearer !== undefined) add('Authorization', bearer, 'Bearer ');
+    }
     return Object.keys(headers).length > 0 ? headers : undefined;
   }
 
@@ -156,8 +190,9 @@ export class Values {
     const values: Record<string, ImportedValue> = {};
     for (const [name, value] of Object.entries(table ?? {})) {
       const slot = slotOf(name);
-      if (value === null || value === undefined) continue;
-      if (typeof value === 'object') this.note('lost', `${slot.where} is not a text.`);
+      if (value === undefined) continue;
+      if (value === null) this.note('lost', `${slot.where} has no value (\`null\`), so it is left out.`);
+      else if (typeof value === 'object') this.note('lost', `${slot.where} is not a text.`);
       else values[name] = this.value(asText(value), slot);
     }
     return values;
@@ -188,6 +223,7 @@ export class Values {
     const isMistaken = isSecret('', written);
     const name = isMistaken ? this.context.variables.name(slot.wanted(undefined), this.server, written) : written;
     const byDefault = openDefault(name, fallback, around, slot);
+    if (!isMistaken) this.context.variables.referred.add(name.toUpperCase());
     if (isMistaken) {
       this.note('set', `Set the variable \`${name}\` for ${where}: the file has a secret in the place of its name.`);
     } else if (fallback !== undefined && byDefault === undefined) {
@@ -217,13 +253,14 @@ export class Values {
 
   private literal(text: string, slot: Slot): ImportedValue {
     const { dialect, variables } = this.context;
-    const syntaxes = slot.where.startsWith('argument') ? this.argumentSyntaxes : everySyntax;
+    const isArgument = slot.where.startsWith('argument');
+    const syntaxes = isArgument ? this.argumentSyntaxes : everySyntax;
     const isReference = ({ start, end }: NamedSecret): boolean =>
       piecesOf(text.slice(start, end), everySyntax).every(({ kind }) => kind !== 'text');
     const [secret, ...more] = slot.secrets(text).filter((found) => !isReference(found));
     if (secret === undefined) {
       const foreign = foreignReference(text, syntaxes);
-      if (foreign && !(foreign.kind === 'variable' && foreign.name in this.ownVariables)) {
+      if (foreign && !(isArgument && foreign.kind === 'variable' && foreign.name in this.ownVariables)) {
         const what = `\`${foreign.written}\` in ${slot.where}`;
         this.note('set', `Replace ${what} if it is a reference: ${dialect.program} takes it literally.`);
       }
@@ -243,7 +280,13 @@ export class Values {
 
   /** Returns text for a reference in an argument if the entry sets the variable: the started program reads it. */
   private unlessOwn(piece: Piece, where: string): Piece {
-    if (piece.kind !== 'variable' || piece.fallback !== undefined || !where.startsWith('argument')) return piece;
+    if (piece.kind !== 'variable') return piece;
+    if (where.startsWith('header')) {
+      const value = this.filled.get(piece.name);
+      if (value) this.used.add(piece.name);
+      return value ?? piece;
+    }
+    if (piece.fallback !== undefined || !where.startsWith('argument')) return piece;
     const own = this.ownVariables[piece.name];
     const isSet =
       typeof own === 'string' && piecesOf(own, this.context.dialect.references).every(({ kind }) => kind === 'text');

@@ -14,6 +14,7 @@ import {
 } from '../../core/config/edit/newServer.js';
 import { serverIds } from '../../core/config/edit/serverEdits.js';
 import { withSecretsApart } from '../../core/import/importServers.js';
+import { heldIn } from '../../core/import/plan.js';
 import type { TextEdit } from '../../core/yaml/edits.js';
 import type { EnteredSecrets } from '../engine/enteredSecrets.js';
 import { targetItems, textOf, writeServers, type TargetItem } from './configEdits.js';
@@ -110,7 +111,8 @@ function take<Value>(answer: Answer<Value>, keep: (value: Value) => void): Answe
 
 async function write({ kind, text, target: { target }, id }: Draft, secrets: EnteredSecrets): Promise<void> {
   const folders = { folder: target.folder, home: homedir() };
-  const made = withSecretsApart(id, newEntry(kind, text), folders);
+  const held = heldIn(await textOf(target.file), (name) => secrets.get(name) ?? process.env[name]);
+  const made = withSecretsApart(id, newEntry(kind, text), folders, held);
   if (!made) throw new Error('A command cannot be a secret. Write only the program first.');
   const editsOf = (before: string | undefined): readonly TextEdit[] => {
     const edits = addServers(before, [{ id, entry: made.entry }]);

@@ -9,9 +9,8 @@ import { Icon, inert } from '../../core/base/inert.js';
 import { isBelow } from '../../core/base/paths.js';
 import type { Problem } from '../../core/base/problem.js';
 import { window } from '../views/inertEditor.js';
-import { largestForeignFile, readTextFile } from '../../core/base/textFile.js';
+import { largestForeignFile, readTextFile, utf8OrUtf16 } from '../../core/base/textFile.js';
 import { dialects, formatOfPath, isOfEditor, knownFiles } from '../../core/import/dialects.js';
-import { textOfBytes } from '../../core/import/readSource.js';
 import { planImport, type ImportPlan } from '../../core/import/plan.js';
 import { planRemoval } from '../../core/import/removeServers.js';
 import { localFolders } from '../engine/configFiles.js';
@@ -30,7 +29,7 @@ export async function importServersInto(secrets: EnteredSecrets, given: string |
   const agreed = await agreedChange<PlannedImport>({
     scheme: 'mcp-toolsets-import',
     plan: async () => {
-      const plan = await planOf(file, target);
+      const plan = await planOf(file, target, secrets);
       if (plan.kind === 'impossible') throw new Error(`Nothing was imported: ${plan.reason}.`);
       return plan;
     },
@@ -65,13 +64,14 @@ function isRead(file: string): boolean {
   );
 }
 
-async function planOf(file: string, target: Target): Promise<ImportPlan> {
+async function planOf(file: string, target: Target, secrets: EnteredSecrets): Promise<ImportPlan> {
   return planImport({
-    text: await readTextFile(file, largestForeignFile, textOfBytes),
+    text: await readTextFile(file, largestForeignFile, utf8OrUtf16),
     file,
     label: pathLabel(file),
     config: await textOf(target.file),
     isOfEditor: isRead(file),
+    valueOf: (name) => secrets.get(name) ?? process.env[name],
     folders: { folder: target.folder, home: homedir() },
   });
 }

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { Emitter } from '../../core/base/events.js';
 import { BoundedMap } from '../../core/base/boundedMap.js';
 import { clipped } from '../../core/base/text.js';
-import { readTextFile } from '../../core/base/textFile.js';
+import { anyBytes, readTextFile } from '../../core/base/textFile.js';
 
 export interface ConversationTitle {
   readonly text: string;
@@ -47,7 +47,7 @@ export class ConversationTitles {
   }
 
   private async read(file: string, conversation: string): Promise<void> {
-    const content = await readTextFile(file, mostRead);
+    const content = await readTextFile(file, mostRead, anyBytes);
     // Later records change single fields of the first one. A title is later than the question.
     const title = [...content.matchAll(/"customTitle"(?::|\],"v":)("(?:[^"\\]|\\.)*")/g)].at(-1);
     const found = title ?? /"message":\{"text":("(?:[^"\\]|\\.)*")/.exec(content);

@@ -11,7 +11,7 @@ import { grantedOf, teamPath } from '../../core/team/grants.js';
 import type { AgentOfMember } from '../../core/team/agentFiles.js';
 import type { Member, Team } from '../../core/team/team.js';
 import { refuseOutside } from '../../core/files/realFiles.js';
-import { readContent, diskToEdit } from '../../core/files/watchedFile.js';
+import { readContent, realDisk } from '../../core/files/watchedFile.js';
 import { configuredToolsets } from '../../core/host/conversationTools.js';
 import { openDocument } from '../views/review/documents.js';
 import { whyNothingRuns } from '../views/phrases.js';
@@ -56,7 +56,7 @@ export function registerAgentFiles({ slot, team, clock, log }: AgentFilesDeps): 
     };
     for (const agent of members.map(agentOf)) {
       const uri = vscode.Uri.file(join(folder, agents.agentFileName(agent.id)));
-      const before = await readContent(diskToEdit, uri.fsPath);
+      const before = await readContent(realDisk, uri.fsPath);
       if (before.kind === 'absent') {
         if (create) await write(root, uri, agents.newAgentFile(agent), create);
         continue;
@@ -72,7 +72,7 @@ export function registerAgentFiles({ slot, team, clock, log }: AgentFilesDeps): 
     for (const [name, kind] of entries) {
       if (kind !== vscode.FileType.File || !name.endsWith('.agent.md')) continue;
       const uri = vscode.Uri.file(join(folder, name));
-      const before = await readContent(diskToEdit, uri.fsPath);
+      const before = await readContent(realDisk, uri.fsPath);
       const id = before.kind === 'text' ? agents.memberOf(before.text) : undefined;
       if (before.kind !== 'text' || id === undefined || members.some((member) => member.id === id)) continue;
       await update(uri, before.text, { id, name: id, purpose: undefined, toolsets: [] });
@@ -146,7 +146,7 @@ export function registerAgentFiles({ slot, team, clock, log }: AgentFilesDeps): 
       ];
       void window.showInformationMessage(inert`Custom agents in ${agentFolder}: ${said.join('. ')}.`);
       const uri = vscode.Uri.file(join(first.file, '../..', agentFolder, agentFileName(first.members[0]?.id ?? '')));
-      if ((await readContent(diskToEdit, uri.fsPath)).kind !== 'text') return;
+      if ((await readContent(realDisk, uri.fsPath)).kind !== 'text') return;
       await vscode.window.showTextDocument(await openDocument(uri), { preview: true });
     }),
   );

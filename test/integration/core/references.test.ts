@@ -121,6 +121,7 @@ describe('core: references in arguments and addresses', () => {
       label: 'mcp.json',
       config: undefined,
       isOfEditor: true,
+      valueOf: () => undefined,
       folders: { folder: stage.folder, home: stage.folder },
     });
     assert.ok(plan.kind === 'planned');

@@ -4,8 +4,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileS
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { posixIt } from '../../support/notHere.js';
-import { readTextFile, readTextFileSync, wholeUtf8 } from '../../../src/core/base/textFile.js';
-import { diskToEdit, readContent } from '../../../src/core/files/watchedFile.js';
+import { readTextFile, readTextFileSync, utf8OrUtf16 } from '../../../src/core/base/textFile.js';
+import { realDisk, readContent } from '../../../src/core/files/watchedFile.js';
 
 const onPosix = posixIt('Windows has no pipes and no devices among its files');
 const most = 1024 * 1024;
@@ -43,15 +43,35 @@ describe('files from others (S2)', () => {
     assert.equal((await read()).length, most / 2);
   });
 
-  it('a file to write again is read only without loss, with its byte order mark', async () => {
+  it('a file is read only without loss, with its byte order mark', async () => {
     writeFileSync(file, '\ufeffgrün');
-    assert.equal(await readTextFile(file, most, wholeUtf8), '\ufeffgrün');
-    assert.equal(readTextFileSync(file, most, wholeUtf8), '\ufeffgrün');
-    writeFileSync(file, Buffer.from('grün', 'latin1'));
-    const reason = 'it is not written in UTF-8';
-    await assert.rejects(readTextFile(file, most, wholeUtf8), { reason });
-    assert.throws(() => readTextFileSync(file, most, wholeUtf8), { reason });
-    assert.deepEqual(await readContent(diskToEdit, file), { kind: 'unreadable', reason });
+    assert.equal(await read(), '\ufeffgrün');
+    for (const [bytes, encoding] of [
+      [Buffer.from('grün', 'latin1'), 'perhaps in Latin-1'],
+      [Buffer.from('grün', 'utf16le'), 'in UTF-16'],
+      [Buffer.from('\ufeffgreen', 'utf16le'), 'in UTF-16'],
+      [Buffer.from('\ufeffgrün', 'utf16le').swap16(), 'in UTF-16'],
+    ] as const) {
+      writeFileSync(file, bytes);
+      const reason = `it is not written in UTF-8, but ${encoding}`;
+      await assert.rejects(read(), { reason });
+      assert.deepEqual(await readContent(realDisk, file), { kind: 'unreadable', reason });
+    }
+  });
+
+  it('a file of another program may be UTF-16 in either byte order, with a byte order mark and without', async () => {
+    const little = Buffer.from('{ größe }', 'utf16le');
+    const big = Buffer.from('{ größe }', 'utf16le').swap16();
+    const marked = (mark: number[], bytes: Buffer): Buffer => Buffer.concat([Buffer.from(mark), bytes]);
+    const utf8 = Buffer.from('{ größe }');
+    const all = [utf8, marked([0xef, 0xbb, 0xbf], utf8)];
+    for (const bytes of [...all, little, marked([0xff, 0xfe], little), big, marked([0xfe, 0xff], big)]) {
+      writeFileSync(file, bytes);
+      assert.equal(await readTextFile(file, most, utf8OrUtf16), '{ größe }');
+    }
+    writeFileSync(file, Buffer.from('{ größe }', 'latin1'));
+    const reason = 'it is not written in UTF-8, but perhaps in Latin-1';
+    await assert.rejects(readTextFile(file, most, utf8OrUtf16), { reason });
   });
 
   it('a missing file has the system’s error', () => assert.rejects(read(), { code: 'ENOENT' }));

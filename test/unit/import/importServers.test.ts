@@ -8,9 +8,8 @@ import { applyEdits } from '../../../src/core/yaml/edits.js';
 import { isObject } from '../../../src/core/base/isObject.js';
 import { dialects, formatOfPath, type ImportFormat } from '../../../src/core/import/dialects.js';
 import type { ImportNote } from '../../../src/core/import/imported.js';
-import { importServers, withSecretsApart } from '../../../src/core/import/importServers.js';
-import { newEntry } from '../../../src/core/config/edit/newServer.js';
-import { readSource, textOfBytes } from '../../../src/core/import/readSource.js';
+import { importServers } from '../../../src/core/import/importServers.js';
+import { readSource } from '../../../src/core/import/readSource.js';
 import { planImport, reportText } from '../../../src/core/import/plan.js';
 import { parseMindsFile } from '../../../src/core/config/read/parse.js';
 import { assertGolden } from '../../support/golden.js';
@@ -18,7 +17,7 @@ import { sourceOf } from '../config/fixtures.js';
 
 const folder = path.join(import.meta.dirname, '../../golden/import');
 const around = { folder: '/ws', home: '/home/ada' };
-const outside = { label: 'x', isOfEditor: false, folders: around };
+const outside = { label: 'x', isOfEditor: false, valueOf: () => undefined, folders: around };
 
 function filesBelow(dir: string): string[] {
   return readdirSync(dir, { withFileTypes: true }).flatMap((entry) => {
@@ -187,23 +186,6 @@ describe('import (C6)', () => {
     assert.ok(!names(note, ['mcpServers', 'a', 'args', 0]) && !names(note, ['mcpServers', 'b', 'env', 'B']));
   });
 
-  it('import reads UTF-16 in either byte order, with a byte order mark and without', () => {
-    const text = '{ "mcpServers": { "größe": { "command": "x" } } }';
-    const little = Buffer.from(text, 'utf16le');
-    const big = Buffer.from(text, 'utf16le').swap16();
-    const marked = (mark: number[], bytes: Buffer): Buffer => Buffer.concat([Buffer.from(mark), bytes]);
-    for (const bytes of [
-      Buffer.from(text),
-      marked([0xef, 0xbb, 0xbf], Buffer.from(text)),
-      little,
-      marked([0xff, 0xfe], little),
-      big,
-      marked([0xfe, 0xff], big),
-    ]) {
-      assert.equal(imported(textOfBytes(bytes), '.mcp.json').notes[0]?.message.slice(0, 15), 'it was `größe`;');
-    }
-  });
-
   it('the content decides the format if the name of the file says nothing', () => {
     for (const [text, id] of [
       ['{ "servers": { "a": { "command": "x", "env": { "T": "${input:t}" } } } }', 'a'],
@@ -306,7 +288,14 @@ describe('import (C6)', () => {
       }
     });
 
-    it('`inputs` count at every place of the file', () => {
+    it('a reference in a variable of the entry to that variable is in the report', () => {
+      const path = '/opt/bin:${PATH}';
+      const { servers, notes } = imported(JSON.stringify(one({ env: { PATH: path } })), 'claude_desktop_config.json');
+      assert.deepEqual(servers[0]?.entry.env, { PATH: path });
+      assert.match(notes[0]?.message ?? '', /^Replace `\$\{PATH\}` in `env\.PATH` if it is a reference/);
+    });
+
+    it('`inputs` count at every place of the file and for every program', () => {
       const inputs = [{ id: 'key', type: 'promptString', password: true }];
       const servers = { a: { command: 'x', env: { A_KEY: '${input:key}' } } };
       for (const [file, root] of [
@@ -315,9 +304,156 @@ describe('import (C6)', () => {
         ['settings.json', { mcp: { inputs, servers } }],
         ['settings.json', { inputs, mcp: { servers } }],
         ['x.json', { inputs, servers }],
+        ['claude_desktop_config.json', { inputs, mcpServers: servers }],
+        ['.kiro/settings/mcp.json', { inputs, mcpServers: servers }],
+        ['.mcprc', { inputs, mcpServers: servers }],
+        ['opencode.json', { inputs, mcp: servers }],
       ] as const) {
         assert.match(yamlOf(root, file), /A_KEY: \{ secret: KEY \}/, `${file} ${JSON.stringify(root)}`);
       }
+    });
+
+    it('Gemini CLI and Qwen Code prefer `httpUrl` to `url`, and a URL to a command', () => {
+      const [httpUrl, url] = ['http://localhost:3000/mcp', 'http://localhost:3000/sse'];
+      const root = { mcpServers: { b: { url, httpUrl }, c: { command: 'npx', httpUrl }, d: { command: 'npx', url } } };
+      for (const file of ['.gemini/settings.json', '.qwen/settings.json']) {
+        const { servers, notes } = imported(JSON.stringify(root), file);
+        assert.deepEqual(
+          servers.map(({ entry }) => entry.url),
+          [httpUrl, httpUrl, url],
+        );
+        assert.match(notes.map(({ message }) => message).join('\n'), /^`url` means .+\n`command`: .+\n`command`: /);
+      }
+      assert.match(reportOf(root, 'x.json'), /`c`: it has a command and a URL/);
+    });
+
+    it('the variables of a Goose entry fill its headers', () => {
+      const remote = (more: object): string =>
+        JSON.stringify({ extensions: { rem: { type: 'streamable_http', uri: 'https://x.example/mcp', ...more } } });
+      const { servers, notes } = imported(
+        remote({
+          headers: {
+            Authorization: 'Bearer ${ REM_TOKEN }',
+            'X-Team': '$TEAM-1',
+            'X-Key': '${KEY}',
+            'X-Zone': '$ZONE',
+          },
+          envs: { TEAM: 'blue', KEY: 'sk-one-1234567890', OTHER: 'x' },
+          env_keys: ['REM_TOKEN'],
+        }),
+        'goose/config.yaml',
+      );
+      assert.deepEqual(servers[0]?.entry.headers, {
+        Authorization: { prefix: 'Bearer ', secret: 'REM_TOKEN' },
+        'X-Team': 'blue-1',
+        'X-Key': { secret: 'REM_X_KEY' },
+        'X-Zone': { env: 'ZONE' },
+      });
+      const lost = notes.filter(({ kind }) => kind === 'lost').map(({ message }) => message);
+      assert.deepEqual(lost, ['the variable `OTHER`: no header refers to it.']);
+    });
+
+    it('settings next to the servers that forbid or restrict tools are in the report', () => {
+      const servers = { my: { command: 'npx' } };
+      for (const [file, root, names] of [
+        ['opencode.json', { mcp: servers, permission: { 'my_rm*': 'deny' } }, ['permission']],
+        [
+          '.amazonq/cli-agents/dev.json',
+          { mcpServers: servers, tools: ['@my/x'], toolAliases: {} },
+          ['tools', 'toolAliases'],
+        ],
+        ['.amp/settings.json', { 'amp.mcpServers': servers, 'amp.permissions': [] }, ['amp.permissions']],
+        ['crush.json', { mcp: servers, permissions: {} }, ['permissions']],
+        ['.gemini/settings.json', { mcpServers: servers, tools: { exclude: ['x'] } }, ['tools.exclude']],
+        ['.qwen/settings.json', { mcpServers: servers, excludeTools: ['x'] }, ['excludeTools']],
+      ] as const) {
+        const lost = imported(JSON.stringify(root), file).notes.map(({ message }) => message);
+        const wanted = names.map((name) => `\`${name}\` is next to the servers, and is not carried over.`);
+        assert.deepEqual(lost, wanted, file);
+      }
+    });
+
+    it('an entry with an unknown key is imported, but not enabled', () => {
+      for (const key of ['sandboxEnabled', 'headersHelper', 'dev', 'description']) {
+        const [server] = imported(JSON.stringify(one({ [key]: 'x' })), '.mcp.json').servers;
+        assert.equal(server?.entry.enabled, ['dev', 'description'].includes(key) ? undefined : false, key);
+      }
+    });
+
+    it('every key that disables a server does so', () => {
+      for (const key of ['enabled', 'isEnabled', 'isActive', 'is_active', 'active', 'disabled']) {
+        const { servers, notes } = imported(JSON.stringify(one({ [key]: key === 'disabled' })), 'x.json');
+        assert.deepEqual([servers[0]?.entry.enabled, notes], [false, []], key);
+      }
+    });
+
+    it('a number keeps its digits', () => {
+      const env = { ID: '123456789012345678', VERSION: '1.10', PORT: '3000' };
+      const values = Object.entries(env).map(([name, value]) => `"${name}": ${value}`);
+      const entry = `{ "name": "a", "command": "x", "timeout": 90000.0, "env": { ${values.join(', ')} } }`;
+      const json = `{ "mcpServers": [${entry}] }`;
+      for (const [text, file] of [
+        [json, '.mcp.json'],
+        [`mcpServers:\n  - ${entry}\n`, '.continue/config.yaml'],
+      ] as const) {
+        assert.deepEqual(imported(text, file).servers[0]?.entry.env, env, text);
+      }
+      assert.equal(imported(json, '.mcp.json').servers[0]?.entry.timeouts?.['call'], '90s');
+    });
+
+    it('a variable without a value is in the report', () => {
+      const { servers, notes } = imported(JSON.stringify(one({ env: { HTTP_PROXY: null, K: 'v' } })), 'x.json');
+      assert.deepEqual(servers[0]?.entry.env, { K: 'v' });
+      assert.deepEqual(
+        notes.map(({ kind, message }) => [kind, message]),
+        [['lost', '`env.HTTP_PROXY` has no value (`null`), so it is left out.']],
+      );
+    });
+
+    it('an empty URL or command counts as absent', () => {
+      const transportOf = (entry: object) =>
+        imported(JSON.stringify({ mcpServers: { a: entry } }), 'x.json').servers[0]?.entry.transport;
+      assert.equal(transportOf({ command: 'npx', url: '' }), 'stdio');
+      assert.equal(transportOf({ command: '', url: 'https://x.example' }), 'streamable_http');
+    });
+
+    it('a header that a variable sets too asks for no other secret', () => {
+      const lines = ['[mcp_servers.f]', 'url = "https://x.example/mcp"', 'bearer_token_env_var = "F_TOK"'];
+      const text = [...lines, 'http_headers = { authorization = "Bearer zzz123456789" }'].join('\n');
+      const { servers, notes, secrets: found } = imported(text, '.codex/config.toml');
+      assert.deepEqual(servers[0]?.entry.headers, { Authorization: { prefix: 'Bearer ', env: 'F_TOK' } });
+      assert.deepEqual(
+        [notes.map(({ message }) => message), [...found]],
+        [['header `authorization`: `bearer_token_env_var` sets it too, and is used.'], []],
+      );
+    });
+
+    it('the macros of JetBrains for folders become paths', () => {
+      const { servers } = imported(
+        JSON.stringify(one({ args: ['$PROJECT_DIR$/a', '$USER_HOME$/b'] })),
+        '.junie/mcp/mcp.json',
+      );
+      assert.deepEqual(servers[0]?.entry.args, ['./a', '/home/ada/b']);
+    });
+
+    it('the word for a transport ignores case', () => {
+      const transports = ['HTTP', 'STDIO', 'streamableHttp'].map((type) => {
+        const entry = { type, ...(type === 'STDIO' ? { command: 'x' } : { url: 'https://x.example' }) };
+        return imported(JSON.stringify({ mcpServers: { a: entry } }), 'x.json').servers[0]?.entry.transport;
+      });
+      assert.deepEqual(transports, ['streamable_http', 'stdio', 'streamable_http']);
+    });
+
+    it('settings of tools in an unknown form are named, and the server is not enabled', () => {
+      const { servers, notes } = imported(JSON.stringify(one({ tools: { include: ['a'] } })), 'x.json');
+      assert.equal(servers[0]?.entry.enabled, false);
+      assert.equal(notes[0]?.message, '`tools.include`: there is nothing like it here.');
+    });
+
+    it('the message about an alias in place of the servers does not speak of errors', () => {
+      const config = 'version: 1\nx-servers: &s\n  a: { transport: stdio, command: x }\nservers: *s\n';
+      const plan = planImport({ ...outside, text: JSON.stringify(one({ args: ['y'] })), file: '.mcp.json', config });
+      assert.match(plan.kind === 'impossible' ? plan.reason : '', /^no server can be added below `servers`/);
     });
 
     it('references to folders of an editor become paths', () => {
@@ -405,23 +541,6 @@ describe('import (C6)', () => {
       toolset: { url: 'ftp://x', headers: { Authorization: 'Bearer abc123def456' } },
     });
     assert.deepEqual([...imported(text, '.mcprc').secrets], [['A_TOKEN', 'ghp_16C7e42F292c6912E7710c838347Ae178B4a']]);
-  });
-
-  it('an entry that a person types is treated like an entry of a file', () => {
-    const made = withSecretsApart('lab', newEntry('command', 'npx lab --api-key=sk-one-1234567890 --fast'), around);
-    assert.deepEqual(made?.entry.args, ['lab', { prefix: '--api-key=', secret: 'LAB_API_KEY' }, '--fast']);
-    assert.deepEqual([...made.secrets], [['LAB_API_KEY', 'sk-one-1234567890']]);
-    const plain = newEntry('url', 'https://example.com/mcp');
-    assert.deepEqual(withSecretsApart('lab', plain, around)?.entry, plain);
-  });
-
-  it('a second secret of one name gets another variable', () => {
-    const server = (token: string): object => ({ command: 'x', env: { API_KEY: token } });
-    const text = JSON.stringify({ a: server('sk-one-123456'), b: server('sk-two-123456'), c: server('sk-one-123456') });
-    assert.deepEqual(
-      imported(text, '.mcprc').servers.map(({ entry }) => entry.env?.['API_KEY']),
-      [{ secret: 'API_KEY' }, { secret: 'B_API_KEY' }, { secret: 'API_KEY' }],
-    );
   });
 });
 

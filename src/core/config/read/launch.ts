@@ -81,6 +81,8 @@ function readTransport(
   }
 }
 
+const writtenOut = 'Write the value out: this key takes no reference.';
+
 function readCommand(reader: EntryReader, entry: MapEntry | undefined): string | undefined {
   const fix = 'Write the program to start, for example `command: npx`.';
   const command = reader.string(entry, fix);
@@ -88,7 +90,9 @@ function readCommand(reader: EntryReader, entry: MapEntry | undefined): string |
   const at = reader.atValue(entry);
   if (hasArguments(command)) return reader.note(problems.commandWithArguments(at));
   if (/^\s*(?:https?|wss?):\/\//i.test(command)) return reader.note(problems.commandIsAddress(at));
-  noteForeign(reader, command, at, '`command`', argumentSyntaxes, true);
+  const instead =
+    '`command` takes no reference: write the path out (`./` is the folder in which the server starts), or only the name of a program on the `PATH`.';
+  noteForeign(reader, command, at, '`command`', argumentSyntaxes, instead);
   return command.trim() === '' ? reader.wrong(entry, 'a non-empty text', fix, 'an empty text') : command;
 }
 
@@ -156,7 +160,7 @@ function readUrl(
 function readSessionId(reader: EntryReader, entry: MapEntry | undefined): string {
   const sessionId = reader.string(entry, "Write a text in quotes, or `sessionId: ''` for none.", 'secret');
   if (entry && sessionId !== undefined)
-    noteForeign(reader, sessionId, reader.atValue(entry), '`sessionId`', everySyntax, true);
+    noteForeign(reader, sessionId, reader.atValue(entry), '`sessionId`', everySyntax, writtenOut);
   if (entry === undefined || sessionId === undefined || /^[\x21-\x7e]*$/.test(sessionId)) return sessionId ?? '';
   const what = '`sessionId` holds a space or a character that is not visible ASCII';
   reader.note(problems.headerInvalid(reader.atValue(entry), what, 'Write the session id as the server gave it.'));
@@ -232,7 +236,7 @@ function readOAuth(reader: EntryReader, entry: MapEntry | undefined): OAuthSetti
   const grant = reader.word(entries.get('grant'), grants, help) ?? 'authorization_code';
   const client = entries.get('clientId');
   const clientId = reader.string(client, 'Write the id as the authorization server gave it.') ?? '';
-  if (client) noteForeign(reader, clientId, reader.atValue(client), '`clientId`', everySyntax, true);
+  if (client) noteForeign(reader, clientId, reader.atValue(client), '`clientId`', everySyntax, writtenOut);
   const secret = (key: string): EnvValue | undefined => {
     const found = entries.get(key);
     return found && readValue(reader, found, `\`${key}\``, '{ env: NAME }');

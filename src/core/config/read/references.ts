@@ -39,10 +39,10 @@ export function noteForeign(
   spot: problems.Spot,
   target: string,
   syntaxes: readonly Syntax[],
-  isText = false,
+  instead?: string,
 ): void {
   const found = foreignReference(text, syntaxes);
-  if (found) reader.noteWarning(() => problems.referenceNotReplaced(spot, target, found, isText));
+  if (found) reader.noteWarning(() => problems.referenceNotReplaced(spot, target, found, instead));
 }
 
 /** True if a map is a reference. An unquoted `key: value` of YAML is a map too. */

@@ -5,7 +5,8 @@ import { nearest } from '../../base/nearest.js';
 import { clipped } from '../../base/text.js';
 import { FilePlaces } from './places.js';
 import { problem, shortened } from '../problems.js';
-import type { ValueNode } from '../../yaml/valueNodes.js';
+import type { Span } from '../../yaml/textPositions.js';
+import { valueIn, type MapEntry, type ValueNode } from '../../yaml/valueNodes.js';
 import type { YamlError } from '../../yaml/yamlDocument.js';
 import { readYaml } from '../../yaml/yamlTree.js';
 
@@ -24,14 +25,15 @@ export function readYamlFile(file: string, written: string): YamlFile {
   const places = new FilePlaces(file, text);
   const { errors, warnings, root } = readYaml(text);
   const found = withoutConsequences(errors).slice(0, mostShown);
+  const wrong = (span: Span, { message, fix }: Words): Problem =>
+    problem('yaml-syntax', 'error', { place: places.visible(span) }, message, fix);
+  const keys = errors.length > 0 ? [] : keysBehindNoBreakSpace(root).slice(0, mostShown);
   const problems = [
-    ...found.map((error) => {
-      const { message, fix } = words(error);
-      return problem('yaml-syntax', 'error', { place: places.visible(error.span) }, message, fix);
-    }),
+    ...found.map((error) => wrong(error.span, visibleCause(error, text) ?? words(error))),
+    ...keys.map(({ keySpan }) => wrong(keySpan, noBreakSpace)),
     ...warnings.map((warning) => yamlWarning(places, warning)),
   ];
-  return { places, root: errors.length > 0 ? undefined : root, problems };
+  return { places, root: errors.length + keys.length > 0 ? undefined : root, problems };
 }
 
 /** Leaves out the consequences of an earlier error: behind a lost structure, everything looks wrong. */
@@ -96,6 +98,56 @@ function words(error: YamlError): Words {
   }
 }
 
+const noBreakSpace = say(
+  'A no-break space or another special blank is in the place of a blank. YAML reads it as a letter.',
+  'Write a usual blank. The other looks the same, and often comes with copied text.',
+);
+/** Blanks that are letters for YAML. */
+const otherBlank = '[\\u00a0\\u2000-\\u200b\\u202f\\u3000\\ufeff]';
+const beginsWithOtherBlank = new RegExp(`^${otherBlank}`);
+const hasOtherBlank = new RegExp(`^ *${otherBlank}|:${otherBlank}`);
+
+/** Returns the keys that YAML puts into another map than the eye does. */
+function keysBehindNoBreakSpace(root: ValueNode): MapEntry[] {
+  const servers = valueIn(root, 'servers');
+  const ofServers = servers?.kind === 'map' ? [...servers.entries.values()].map(({ value }) => value) : [];
+  return [root, servers, ...ofServers].flatMap((node) =>
+    node?.kind === 'map' ? [...node.entries.values()].filter(({ key }) => beginsWithOtherBlank.test(key)) : [],
+  );
+}
+
+/** A cause is near the beginning of its line, and the time has a bound. */
+const longestLine = 1000;
+
+const sameIndentation = 'Indent the keys of one map by the same number of spaces.';
+
+/** Returns the cause if the line shows it. The library reports what the cause leads to. */
+function visibleCause(error: YamlError, text: string): Words | undefined {
+  if (error.kind !== 'syntax') return undefined;
+  const { start } = error.span;
+  const lineStart = Math.max(text.lastIndexOf('\n', start - 1), text.lastIndexOf('\r', start - 1)) + 1;
+  const [line = ''] = text.slice(lineStart, lineStart + longestLine).split(/[\r\n]/, 1);
+  const rest = line.slice(start - lineStart);
+  if (/^(?:<{7}|={7}|>{7}|\|{7})(?:\s|$)/.test(line)) {
+    return say(
+      'Not valid YAML: the file has the marks of a merge conflict.',
+      'Keep one of the two versions, and remove the lines that begin with `<<<<<<<`, `=======` and `>>>>>>>`.',
+    );
+  }
+  if (hasOtherBlank.test(line)) return noBreakSpace;
+  if (isUnfinishedKey(error) && /^\s*(?:- +)?["']?[\w.-]+["']?:(?!\/\/)\S/.test(line)) {
+    return say('Not valid YAML: a blank is missing after the `:`.', 'Write a blank, for example `version: 1`.');
+  }
+  if (error.id === 'BLOCK_AS_IMPLICIT_KEY' && !/:(?:\s|$)/.test(rest)) {
+    return say('Not valid YAML: the line below is indented more deeply than this key.', sameIndentation);
+  }
+  return undefined;
+}
+
+function isUnfinishedKey({ id, message }: Extract<YamlError, { kind: 'syntax' }>): boolean {
+  return id === 'MULTILINE_IMPLICIT_KEY' || (id === 'MISSING_CHAR' && message.startsWith('Implicit map keys'));
+}
+
 function libraryWords(id: string, said: string): Words {
   const message = `Not valid YAML: ${asClause(withoutQuotation(id, said))}.`;
   switch (id) {
@@ -105,11 +157,13 @@ function libraryWords(id: string, said: string): Words {
       return say(message, quotePattern);
     case 'BAD_INDENT':
       if (said.includes('end with')) return say(message, 'Close the bracket that is opened above before this line.');
-      return say(message, 'Indent the keys of one map by the same number of spaces.');
+      return say(message, sameIndentation);
     case 'MISSING_CHAR':
       if (said.startsWith('Implicit map keys')) return say(message, 'Write `:` and a value after the key.');
       if (said.startsWith('Missing closing')) return say(message, 'Close the quote that is opened above.');
       return say(message, 'Add the missing character, or put a text with special characters in quotes.');
+    case 'MULTILINE_IMPLICIT_KEY':
+      return say('Not valid YAML: a key has no `:` behind it.', 'Write `:` and a value after the key.');
     case 'BAD_DQ_ESCAPE':
       return say(message, 'Write each backslash twice, or use single quotes, which keep backslashes as they are.');
     case 'TAG_RESOLVE_FAILED':

@@ -2,7 +2,7 @@
 import { withoutMark } from '../../../core/base/byteOrderMark.js';
 import * as vscode from 'vscode';
 import { nextEvent } from '../../../core/base/events.js';
-import { largestForeignFile, readTextFile } from '../../../core/base/textFile.js';
+import { anyBytes, largestForeignFile, readTextFile } from '../../../core/base/textFile.js';
 
 /** How long the editor may take to notice a change, in milliseconds. */
 const noticeLimitMs = 1_000;
@@ -32,7 +32,7 @@ interface Opened {
 async function open(file: vscode.Uri): Promise<Opened> {
   const openNow = (): Thenable<vscode.TextDocument> => vscode.workspace.openTextDocument(file);
   if (file.scheme !== 'file') return { document: await openNow(), untilRead: () => Promise.resolve(true) };
-  const text = unified(await readTextFile(file.fsPath, largestForeignFile));
+  const text = unified(await readTextFile(file.fsPath, largestForeignFile, anyBytes));
   const document = await openNow();
   // The editor decodes other encodings than UTF-8 differently.
   const isOther = text.includes('\ufffd');
