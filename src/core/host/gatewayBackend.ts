@@ -7,6 +7,7 @@ import type { Disposable } from '../base/disposables.js';
 import type { GatewayBackend, ServedToolset } from '../gateway/backend.js';
 import { everyToolset } from '../gateway/routes.js';
 import type { ClientChange, ClientKind, Fields, ServerClient } from '../protocol/client.js';
+import { errorCodes } from '../protocol/errors.js';
 import type { OtherOutcome, ToolOutcome, ToolsetCall, ToolsetRequest } from '../protocol/request.js';
 import { isAboutTask, taskChanged, taskIn, watchTask } from '../protocol/versions.js';
 import type { Catalogue, Toolset } from '../tools/catalogue.js';
