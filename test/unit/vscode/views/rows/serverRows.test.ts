@@ -258,7 +258,7 @@ describe('treeModel', () => {
   });
 
   const reasons: [ExclusionReason, RegExp][] = [
-    [{ kind: 'denied', pattern: '*_x', published: 'p' }, /toolPermissions: \*_x/],
+    [{ kind: 'denied', pattern: '*_x', published: 'p' }, /your permissions: \*_x/],
     [{ kind: 'originalNameInvalid' }, /rule/],
     [{ kind: 'publishedNameInvalid', published: 'a b' }, /“a b”/],
     [{ kind: 'schema', detail: 'no items' }, /no items/],
