@@ -305,7 +305,7 @@ function importReaders(): [string, Reader][] {
       importServers({ text, file: '/ws/x.json', format, taken: new Set(), folders }),
       importServers({
         text: JSON.stringify({
-          mcpServers: { [text]: entry, other: { url: text, headers: { [text]: text } } },
+          mcpServers: { [text]: entry, other: { url: text, headers: { [text]: text, 'X-Key': '${env:KEY}' } } },
           mcp: { servers: { [text]: entry } },
           inputs: [{ id: text }],
         }),
@@ -353,7 +353,6 @@ const rooms = [
 const notFed: Readonly<Record<string, readonly string[]>> = {
   'It is given the name of a header that the protocol has, which is short.': ['headerOfProtocol'],
   'It takes a path of this machine, a hash, or a text of our own.': [
-    'isKept',
     'printOf',
     'sourceFiles',
     'userFile',

@@ -8,7 +8,7 @@ import { inShort } from '../../src/core/connections/http/exchange.js';
 import { readChallenge } from '../../src/core/connections/http/oauth/access.js';
 import { inBrief, shortened } from '../../src/core/protocol/inBrief.js';
 import { parseMessages } from '../../src/core/protocol/jsonRpc.js';
-import { presentParams, rightResource, rightResult } from '../../src/core/protocol/shapes.js';
+import { lostParts, presentParams, rightResource, rightResult } from '../../src/core/protocol/shapes.js';
 import { initializeRefused, listFailed } from '../../src/core/failures/startFailure.js';
 import { likelyCause } from '../../src/core/failures/likelyCause.js';
 import { LineSplitter } from '../../src/core/connections/stdio/lineSplitter.js';
@@ -80,7 +80,12 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
     const schema = {
       type: 'object' as const,
       description: text,
-      properties: { [text]: { pattern: text }, a: { enum: [text, 'x'] }, b: { type: 'string', description: text } },
+      properties: {
+        [text]: { pattern: text },
+        a: { enum: [text, 'x'] },
+        b: { type: 'string', description: text },
+        c: { $ref: `#/$defs/${text}` },
+      },
       required: [text, 'b'],
       anyOf: [{ properties: { [text]: { const: text } } }, { not: { $ref: text } }],
     };
@@ -92,6 +97,7 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
           [text, { fixed: { value: text } }],
           ['a', { default: { value: text }, allow: ['*a*b*', text] }],
           ['b', { allow: ['*a*b*c*'] }],
+          ['c', { allow: ['*a*'] }],
         ]),
       },
     );
@@ -132,6 +138,7 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
       ],
     }),
     presentParams(text, { [text]: null }),
+    lostParts({ content: [text, { type: text, text: [text] }], completion: { values: [text] } }),
   ],
   'a text in a message of a server': (text) =>
     parseMessages(JSON.stringify({ jsonrpc: '2.0', id: 1, error: { code: 1, message: text } })),
