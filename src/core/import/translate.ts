@@ -5,6 +5,7 @@
  * Invariants: every key of the original is translated or named in a note. No secret gets into entry or note.
  */
 import path from 'node:path';
+import { isSecretName } from '../base/secrets.js';
 import { isObject } from '../base/isObject.js';
 import { isBelow } from '../base/paths.js';
 import { secretSpansOf } from '../base/secrets.js';
@@ -36,16 +37,10 @@ const headerKeys = ['headers', 'http_headers'];
 const otherHeaderKeys = ['bearer_token_env_var', 'env_http_headers'];
 const enabledKeys = ['enabled', 'isEnabled', 'isActive', 'is_active', 'active'];
 const oauthKeys = ['oauth', 'auth', 'oauthScopes'];
-/** Settings of the other program around its servers. They do not change what a server does. */
-const surrounding = [
-  'dev',
-  'isDefaultServer',
-  'required',
-  'serverInstructions',
-  'startup',
-  'start_on_launch',
-  'watchPaths',
-];
+/** True for a key that says how a server is started or reached. */
+const changesServer = (key: string): boolean =>
+  isSecretName(key) || /sandbox|helper|proxy|container|permission/i.test(key);
+
 const descriptive = [
   'name',
   'serverName',
@@ -82,7 +77,7 @@ class Translator {
     const entry: ImportedEntry = { transport, ...launch };
     const tools = toolsOf(this.keys, (message) => this.lose(message));
     if (tools) entry.tools = tools;
-    for (const message of permissionNote(this.keys, (what) => this.lose(what))) this.note('lost', message);
+    for (const message of permissionNote(this.keys)) this.note('lost', message);
     this.timeouts(entry);
     const off = [this.keys.truth('disabled'), ...enabledKeys.map((key) => this.keys.truth(key) === false)].includes(
       true,
@@ -258,8 +253,7 @@ class Translator {
     named('lost', descriptive, 'descriptions are not kept here.');
     const times = [...left].filter((key) => /time_?out/i.test(key));
     named('lost', times, 'the unit is not known, so no limit is set. See the key `timeouts`.');
-    named('lost', surrounding, 'there is nothing like it here.');
-    this.inexact ||= left.size > 0;
+    this.inexact ||= [...left].some(changesServer);
     named('lost', [...left], 'there is nothing like it here.');
   }
 
@@ -318,7 +312,7 @@ const permissionsOfModes: ReadonlyMap<unknown, string> = new Map([
   ['prompt', 'ask'],
 ]);
 
-function permissionNote(keys: Keys, lose: (message: string) => void): string[] {
+function permissionNote(keys: Keys): string[] {
   const trusted = keys.take(...trustKeys);
   const names = trusted === true ? ['*'] : Array.isArray(trusted) ? trusted.map(asText) : [];
   const trustsAll = names.includes('*');
@@ -349,7 +343,7 @@ function permissionNote(keys: Keys, lose: (message: string) => void): string[] {
   }
   if (typeof trusted === 'string')
     notes.push(`the permission \`${trusted.slice(0, 40)}\`: there is nothing like it here.`);
-  if (others.length > 0) lose(`${others.join(', ')}: there is nothing like it here.`);
+  if (others.length > 0) notes.push(`${others.join(', ')}: there is nothing like it here.`);
   return notes;
 }
 
