@@ -77,7 +77,7 @@ class Translator {
     const entry: ImportedEntry = { transport, ...launch };
     const tools = toolsOf(this.keys, (message) => this.lose(message));
     if (tools) entry.tools = tools;
-    for (const message of permissionNote(this.keys)) this.note('lost', message);
+    for (const message of permissionNote(this.keys, () => (this.inexact = true))) this.note('lost', message);
     this.timeouts(entry);
     const off = [this.keys.truth('disabled'), ...enabledKeys.map((key) => this.keys.truth(key) === false)].includes(
       true,
@@ -312,7 +312,8 @@ const permissionsOfModes: ReadonlyMap<unknown, string> = new Map([
   ['prompt', 'ask'],
 ]);
 
-function permissionNote(keys: Keys): string[] {
+/** @param onList called for what may be a list of the tools that run */
+function permissionNote(keys: Keys, onList: () => void): string[] {
   const trusted = keys.take(...trustKeys);
   const names = trusted === true ? ['*'] : Array.isArray(trusted) ? trusted.map(asText) : [];
   const trustsAll = names.includes('*');
@@ -322,6 +323,7 @@ function permissionNote(keys: Keys): string[] {
   if (isObject(tools)) keys.take('tools');
   for (const [name, settings] of Object.entries(isObject(tools) ? tools : {})) {
     if (!isObject(settings)) {
+      onList();
       others.push(`\`tools.${name}\``);
       continue;
     }
