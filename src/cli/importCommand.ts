@@ -35,7 +35,7 @@ export function importFile(
       format,
       config: config && withoutMark(config),
       isOfEditor: isOfEditor(source, [folder]),
-      valueOf: (name) => process.env[name],
+      valueOf: (name, isInput) => (isInput ? process.env[name] : undefined),
       folders: { folder, home: homedir() },
     });
     if (plan.kind === 'impossible') return complain(`Nothing was imported: ${plan.reason}.`);

@@ -41,7 +41,7 @@ export function importServers(request: ImportRequest): Import {
   const { referred } = variables;
   // A reference may come after the new name that it needs.
   if (![...referred].some((name) => variables.isNew(name))) return found;
-  const held: Held = (name) => (referred.has(name) ? '' : request.held?.(name));
+  const held: Held = (name, isInput) => (referred.has(name) ? '' : request.held?.(name, isInput));
   return importWith({ ...request, held }, new Variables(held));
 }
 

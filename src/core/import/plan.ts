@@ -55,7 +55,7 @@ export function planImport({ config, label, isOfEditor, valueOf, ...request }: P
 /** The value of a name in the config file counts as unknown, because it may come from another place later. */
 export function heldIn(config: string | undefined, valueOf: Held): Held {
   const names = new Set([...(serverValues(config ?? '') ?? new Map<string, unknown>()).values()].flatMap(namesIn));
-  return (name) => (names.has(name) ? '' : valueOf(name));
+  return (name, isInput) => (names.has(name) ? '' : valueOf(name, isInput));
 }
 
 function namesIn(value: unknown): string[] {

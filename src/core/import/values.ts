@@ -15,8 +15,11 @@ import {
   type Syntax,
 } from '../config/foreignReferences.js';
 
-/** Returns the value of a name that is in use outside the import: an empty text if unknown, undefined for a free name. */
-export type Held = (name: string) => string | undefined;
+/**
+ * Returns the value of a name that is in use outside the import: an empty text if unknown, undefined for a free name. The
+ * environment counts only for inputs: their ids may be `path` or `home`, and a secret is usually in a variable of its name.
+ */
+export type Held = (name: string, isInput: boolean) => string | undefined;
 
 export class Variables {
   private readonly values = new Map<string, string>();
@@ -46,7 +49,9 @@ export class Variables {
   }
 
   private newName(plain: string, owner: string, value: string): string {
-    const isFree = (name: string): boolean => [undefined, value].includes(this.values.get(name) ?? this.held(name));
+    const isInput = value.startsWith('input:');
+    const isFree = (name: string): boolean =>
+      [undefined, value].includes(this.values.get(name) ?? this.held(name, isInput));
     const isSimilar = new RegExp(`(?:^|_)${plain}(?:_\\d+)?$`);
     const before = [plain, ...this.earlier.filter((name) => isSimilar.test(name))];
     const known = before.find((name) => this.earlier.includes(name) && !this.values.has(name));

@@ -111,7 +111,7 @@ function take<Value>(answer: Answer<Value>, keep: (value: Value) => void): Answe
 
 async function write({ kind, text, target: { target }, id }: Draft, secrets: EnteredSecrets): Promise<void> {
   const folders = { folder: target.folder, home: homedir() };
-  const held = heldIn(await textOf(target.file), (name) => secrets.get(name) ?? process.env[name]);
+  const held = heldIn(await textOf(target.file), (name) => secrets.get(name));
   const made = withSecretsApart(id, newEntry(kind, text), folders, held);
   if (!made) throw new Error('A command cannot be a secret. Write only the program first.');
   const editsOf = (before: string | undefined): readonly TextEdit[] => {

@@ -71,7 +71,7 @@ async function planOf(file: string, target: Target, secrets: EnteredSecrets): Pr
     label: pathLabel(file),
     config: await textOf(target.file),
     isOfEditor: isRead(file),
-    valueOf: (name) => secrets.get(name) ?? process.env[name],
+    valueOf: (name, isInput) => secrets.get(name) ?? (isInput ? process.env[name] : undefined),
     folders: { folder: target.folder, home: homedir() },
   });
 }
