@@ -1,6 +1,6 @@
 /** The view *Calls*: what agents did on this folder (E3, H1b). */
 import assert from 'node:assert/strict';
-import { appendFile, readdir, readFile, rm } from 'node:fs/promises';
+import { appendFile, readdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
@@ -193,7 +193,9 @@ describe('calls', () => {
   });
 
   it('The shown calls are exported', async () => {
-    const target = join(tmpdir(), `calls-${process.pid}.jsonl`);
+    // The dialog completes a path by the names that are there, so the folder is a new one.
+    const folder = await mkdtemp(join(tmpdir(), 'export-'));
+    const target = join(folder, 'calls.jsonl');
     void vscode.commands.executeCommand('mcpToolsets.exportCalls');
     await page.waitFor('.quick-input-widget >> text=Export Calls');
     await page.press('Control+A');
@@ -204,7 +206,7 @@ describe('calls', () => {
       (text) => text !== '',
       'the file',
     );
-    await rm(target);
+    await rm(folder, { recursive: true });
     assert.ok(exported.split('\n').length > 9_000);
     assert.doesNotMatch(exported, /from the agent/);
   });
