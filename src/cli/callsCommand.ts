@@ -2,11 +2,12 @@
 import { link } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
-import { factLines, isCall, parseFact, type CallFact, type Fact } from '../core/calls/fact.js';
+import { isCall, parseFact, type CallFact, type Fact } from '../core/calls/fact.js';
 import { fits, millisecondsOf, type FactFilter } from '../core/calls/filter.js';
 import { systemClock } from '../core/base/clock.js';
 import { oneLine, visibleJson } from '../core/base/inert.js';
 import { makePrivateFile } from '../core/base/privateFile.js';
+import { jsonLines } from '../core/base/text.js';
 import { callFileOf, callLines, followCalls } from '../core/files/callFile.js';
 import { conversationLabel } from '../core/protocol/conversationLabel.js';
 import { Interruption } from './interruption.js';
@@ -58,7 +59,7 @@ function factsIn(lines: readonly string[], filter: FactFilter): Fact[] {
 
 async function exported(file: string, facts: readonly Fact[]): Promise<number> {
   try {
-    await makePrivateFile(file, factLines(facts), link);
+    await makePrivateFile(file, jsonLines(facts), link);
   } catch (error) {
     return complain(`${file} cannot be written: ${reasonOf(error)}.`);
   }

@@ -1,4 +1,4 @@
-/** Decides which servers a command may start (S1i): those that the person approved anywhere, and those that `ask` adds. */
+/** Decides which servers a command may start (S1i): each server that the person approved anywhere, and each server that `ask` adds. */
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { launchOf } from '../core/approval/approvals.js';

@@ -24,6 +24,7 @@ import { admitsResource, contentsRefused } from '../../src/core/tools/promptsAnd
 import { systemClock } from '../../src/core/base/clock.js';
 import { formatted, inert } from '../../src/core/base/inert.js';
 import { Redactor } from '../../src/core/base/log.js';
+import { jsonLines } from '../../src/core/base/text.js';
 import { logMessage, trafficTrace } from '../../src/core/connections/logging.js';
 import { readProgress } from '../../src/core/connections/outcomes.js';
 import { AnswerLinks } from '../../src/core/minds/answerLinks.js';
@@ -115,6 +116,7 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
     contentsRefused(resources, [{ uri: 'x', mimeType: text, text, blob: text }]),
   ],
   'a shown text': (text) => [inert`a ${text}`, formatted`a ${text}`],
+  'a text in a line of JSON': (text) => jsonLines([{ text }]),
   'a text in a log': (text) => {
     const redactor = new Redactor();
     redactor.register(['a secret of some length']);

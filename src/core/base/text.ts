@@ -16,6 +16,11 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : asText(error);
 }
 
+/** Writes values as JSON Lines. */
+export function jsonLines(values: readonly unknown[]): string {
+  return values.map((value) => `${JSON.stringify(value)}\n`).join('');
+}
+
 export function escapeRegExp(text: string): string {
   return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 }

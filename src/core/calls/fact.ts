@@ -1,6 +1,6 @@
 /**
  * The facts about a folder: what agents asked of its servers and what came of it, and between them the starts, ends and edits of
- * servers. What went in and out is no part of a fact (`contents`). Everything is pure.
+ * servers. A fact has no arguments and no results (see `contents`). Everything is pure.
  */
 import { isObject } from '../base/isObject.js';
 import { asText } from '../base/text.js';
@@ -64,11 +64,6 @@ export function hasFailed(fact: Fact): boolean {
 /** Four characters are about a token. */
 export function tokensOf(size: number): number {
   return Math.ceil(size / 4);
-}
-
-/** Writes facts as JSON Lines. */
-export function factLines(facts: readonly Fact[]): string {
-  return facts.map((fact) => `${JSON.stringify(fact)}\n`).join('');
 }
 
 /** Returns undefined for a line that is no fact, for example of a later version. */

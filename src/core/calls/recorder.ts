@@ -47,7 +47,7 @@ export class Recorder {
   }
 
   /**
-   * Begins the record of a request, which tells it where it goes. Returns undefined if nothing is recorded.
+   * Begins the record of a request. The host and the pool then report its tool and its instance. Returns undefined if nothing is recorded.
    *
    * @param given what the agent gave
    */

@@ -100,8 +100,8 @@ const subscriptionKey = 'io.modelcontextprotocol/subscriptionId';
 const ofAnyParams: readonly unknown[] = ['initialize', 'server/discover'];
 
 /**
- * Answers a client from a cassette. Equal requests get the recorded answers in order, and the last one again after that. What
- * the server sent before an answer comes before it again: notifications, and requests, which wait for the client's answer.
+ * Answers a client from a cassette. Equal requests get the recorded answers in order, and the last one again after that. Messages
+ * of the server before an answer come before it again: notifications, and requests, which wait for the client's answer.
  *
  * `_meta` does not count, so a client of either era finds the answers of both.
  */

@@ -9,6 +9,7 @@ import type { Disposable } from '../base/disposables.js';
 import { SingleFlight } from '../base/singleFlight.js';
 import { makePrivateFile } from '../base/privateFile.js';
 import { anyBytes, readAdded, readTextFile, type ReadSoFar } from '../base/textFile.js';
+import { jsonLines } from '../base/text.js';
 import { underLock } from './fileLock.js';
 import { watchFolderOf } from './folderWatch.js';
 import { tokenFileOf } from './tokenFile.js';
@@ -124,7 +125,7 @@ export class CallFile implements Disposable {
   }
 
   private writeOut(): void {
-    this.ready.push(this.waiting.map((fact) => `${JSON.stringify(fact)}\n`).join(''));
+    this.ready.push(jsonLines(this.waiting));
     this.readyLines += this.waiting.length;
     this.waiting = [];
   }

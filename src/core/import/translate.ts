@@ -5,10 +5,9 @@
  * Invariants: every key of the original is translated or named in a note. No secret gets into entry or note.
  */
 import path from 'node:path';
-import { isSecretName } from '../base/secrets.js';
 import { isObject } from '../base/isObject.js';
 import { isBelow } from '../base/paths.js';
-import { secretSpansOf } from '../base/secrets.js';
+import { isSecretName, secretSpansOf } from '../base/secrets.js';
 import { asText } from '../base/text.js';
 import { durationText, milliseconds } from '../config/durations.js';
 import { commandWords, isShell } from '../config/read/commandWords.js';

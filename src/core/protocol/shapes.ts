@@ -67,7 +67,8 @@ const present: Shape = (value) => value ?? undefined;
 const nullable = ['default', 'const', 'example'];
 const schemaKeywords = ['items', 'additionalProperties', 'not', 'if', 'then', 'else', 'contains', 'propertyNames'];
 const schemaLists = ['allOf', 'anyOf', 'oneOf', 'prefixItems'];
-const schemaMaps = [
+/** These keywords of a schema have a map of free names. */
+export const schemaMaps: readonly string[] = [
   'properties',
   'patternProperties',
   '$defs',

@@ -4,19 +4,11 @@
  */
 import { byCodeUnits } from '../base/canonicalJson.js';
 import { isObject } from '../base/isObject.js';
+import { schemaMaps } from '../protocol/shapes.js';
 import type { OfferedTool } from './catalogue.js';
 
 /** Their values are data, except for properties of these names. */
 export const valueKeywords = new Set(['default', 'const', 'enum', 'examples']);
-const mapKeywords = new Set([
-  'properties',
-  'patternProperties',
-  '$defs',
-  'definitions',
-  'dependencies',
-  'dependentRequired',
-  'dependentSchemas',
-]);
 /** No message nests deeper, and the walk must end. */
 const deepest = 256;
 
@@ -46,7 +38,7 @@ function ordered(value: unknown, kind: SchemaPart, depth: number): unknown {
 
 export function partBelow(kind: SchemaPart, key: string): SchemaPart {
   if (kind !== 'schema') return kind === 'names' ? 'schema' : 'data';
-  return valueKeywords.has(key) ? 'data' : mapKeywords.has(key) ? 'names' : 'schema';
+  return valueKeywords.has(key) ? 'data' : schemaMaps.includes(key) ? 'names' : 'schema';
 }
 
 function isOfNames(value: unknown): value is string[] {

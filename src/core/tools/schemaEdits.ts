@@ -40,8 +40,7 @@ export function withFixed(schema: Schema, name: string, value: unknown): FixedSc
     if (patternProperties !== undefined && own === undefined && additionalProperties !== undefined) return 'unusable';
     if (unevaluatedProperties !== undefined && own === undefined) return 'unusable';
     const judge = own ?? additionalProperties;
-    const isTaken = accepts(propertyNames, name, schema) && accepts(judge, value, schema);
-    if (!takesAll && !isTaken) return 'impossible';
+    if (!takesAll && !(accepts(propertyNames, name, schema) && accepts(judge, value, schema))) return 'impossible';
     let edited = without(part, name);
     for (const key of ['allOf', 'anyOf', 'oneOf'] as const) {
       const parts = part[key];
@@ -187,8 +186,12 @@ function resolved(reference: string, base: string): string {
 
 /** Returns the part of a schema that a reference with `#` leads to. */
 export function targetOf(reference: string, root: Schema): unknown {
-  let found: unknown = root;
-  for (const step of stepsOf(reference)) {
+  return partAt(root, stepsOf(reference));
+}
+
+export function partAt(root: unknown, steps: readonly string[]): unknown {
+  let found = root;
+  for (const step of steps) {
     if (!isObject(found) && !Array.isArray(found)) return undefined;
     found = Object.hasOwn(found, step) ? (found as Readonly<Record<string, unknown>>)[step] : undefined;
   }
@@ -196,19 +199,21 @@ export function targetOf(reference: string, root: Schema): unknown {
 }
 
 function stepsOf(reference: string): string[] {
-  const pointer = decoded(reference.slice(1));
-  return pointer
-    .split('/')
-    .slice(1)
-    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
+  const pointer = reference.slice(1);
+  return (decoded(pointer) ?? pointer).split('/').slice(1).map(unescaped);
 }
 
-function decoded(text: string): string {
+export function decoded(text: string): string | undefined {
   try {
     return decodeURIComponent(text);
   } catch {
-    return text;
+    return undefined;
   }
+}
+
+/** Reads the escapes of a JSON pointer (RFC 6901). */
+export function unescaped(step: string): string {
+  return step.replaceAll('~1', '/').replaceAll('~0', '~');
 }
 
 /** True if a reference leads to the argument itself, to the whole schema, or into a list whose indexes may change. */

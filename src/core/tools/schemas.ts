@@ -11,6 +11,7 @@ import { perObject } from '../base/perObject.js';
 import { mirroredParams, withoutMirroring } from '../protocol/mirroredParams.js';
 import { canonicalTool } from './canonicalTool.js';
 import type { OfferedTool } from './catalogue.js';
+import { decoded, partAt, unescaped } from './schemaEdits.js';
 
 const jsonTypes = new Set(['array', 'boolean', 'integer', 'null', 'number', 'object', 'string']);
 const arrayKeywords = ['items', 'prefixItems', 'contains', '$ref', '$dynamicRef'];
@@ -237,24 +238,12 @@ function notToBeCompiled(schema: unknown): string | undefined {
   }
 }
 
+/** Reads a reference as Ajv does, which decodes each step separately. */
 function targetOf(reference: unknown, schema: unknown): unknown {
   if (reference === '#') return schema;
   if (typeof reference !== 'string' || !reference.startsWith('#/')) return undefined;
-  let target = schema;
-  for (const written of reference.slice(2).split('/')) {
-    const name = decoded(written);
-    if (name === undefined || typeof target !== 'object' || target === null || !Object.hasOwn(target, name)) return;
-    target = (target as Record<string, unknown>)[name];
-  }
-  return target;
-}
-
-function decoded(written: string): string | undefined {
-  try {
-    return decodeURIComponent(written).replaceAll('~1', '/').replaceAll('~0', '~');
-  } catch {
-    return undefined;
-  }
+  const steps = reference.slice(2).split('/').map(decoded);
+  return steps.every((step) => step !== undefined) ? partAt(schema, steps.map(unescaped)) : undefined;
 }
 
 function describe(value: unknown): string {

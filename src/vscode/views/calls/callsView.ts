@@ -8,8 +8,9 @@ import { DisposableStore, toDisposable, type Disposable } from '../../../core/ba
 import { inert, type Inert } from '../../../core/base/inert.js';
 import { isObject } from '../../../core/base/isObject.js';
 import { makePrivateFile } from '../../../core/base/privateFile.js';
+import { jsonLines } from '../../../core/base/text.js';
 import { callCommand } from '../../../core/calls/command.js';
-import { factLines, isCall, type CallFact, type Fact } from '../../../core/calls/fact.js';
+import { isCall, type CallFact, type Fact } from '../../../core/calls/fact.js';
 import { FactLog, type NumberedFact } from '../../../core/calls/factLog.js';
 import { fits, parseFilter, type FactFilter } from '../../../core/calls/filter.js';
 import { clearCalls, followCalls, mostFacts } from '../../../core/files/callFile.js';
@@ -118,7 +119,7 @@ export function showCalls(deps: CallsViewDeps): Disposable {
   store.add(registerCommandsOfCalls(deps));
   store.add(
     command('exportCalls', async () => {
-      const lines = factLines(rows.found.map(({ fact }) => fact));
+      const lines = jsonLines(rows.found.map(({ fact }) => fact));
       const uri = await window.showSaveDialog({
         title: inert`Export Calls`,
         filters: { 'JSON Lines': ['jsonl'] },

@@ -61,25 +61,31 @@ describe('a channel of HTTP+SSE', () => {
     await channel.close();
   });
 
-  it('answers over HTTP+SSE do not slow the stream, even if the server writes their ids as texts (S2)', async () => {
-    const ids = Array.from({ length: 2500 }, (_, id) => id);
+  /** A channel whose stream is `body`. */
+  async function streaming(clock: FakeClock, share: LoopShare, deliver: () => void) {
     const body = new PassThrough();
     body.write('event: endpoint\ndata: /post\n\n');
     const server = new FakeEndpoint(
       () => status(202),
       () => ({ ...events(''), body }),
     );
-    const clock = new FakeClock();
-    let heard = 0;
     const channel = new LegacySseChannel({
       endpoint: server.endpoint,
       clock,
-      share: new LoopShare(clock),
+      share,
       log: { write: () => {} },
-      deliver: () => (heard += 1),
+      deliver,
       die: () => {},
     });
     assert.equal(await channel.open(), undefined);
+    return { body, channel };
+  }
+
+  it('answers over HTTP+SSE do not slow the stream, even if the server writes their ids as texts (S2)', async () => {
+    const ids = Array.from({ length: 2500 }, (_, id) => id);
+    let heard = 0;
+    const clock = new FakeClock();
+    const { body, channel } = await streaming(clock, new LoopShare(clock), () => (heard += 1));
     const { pending } = clock;
     for (const id of ids) await channel.send({ jsonrpc: '2.0', id, method: 'tools/call', params: {} });
     await rest();
@@ -91,28 +97,14 @@ describe('a channel of HTTP+SSE', () => {
   });
 
   it('questions of the server in one chunk are heard one after the other, within its share (S2)', async () => {
-    const body = new PassThrough();
-    body.write('event: endpoint\ndata: /post\n\n');
-    const server = new FakeEndpoint(
-      () => status(202),
-      () => ({ ...events(''), body }),
-    );
-    const clock = new FakeClock();
-    const share = new LoopShare(clock, clock);
     let heard = 0;
     let longest = 0;
-    const channel = new LegacySseChannel({
-      endpoint: server.endpoint,
-      clock,
-      share,
-      log: { write: () => {} },
-      deliver: () => {
-        heard += 1;
-        longest = Math.max(longest, share.waitMs);
-      },
-      die: () => {},
+    const clock = new FakeClock();
+    const share = new LoopShare(clock, clock);
+    const { body, channel } = await streaming(clock, share, () => {
+      heard += 1;
+      longest = Math.max(longest, share.waitMs);
     });
-    assert.equal(await channel.open(), undefined);
     const ping = (_: unknown, id: number): string => `data: {"jsonrpc":"2.0","id":${id},"method":"ping"}\n\n`;
     body.write(Array.from({ length: 1000 }, ping).join(''));
     await rest();
