@@ -109,6 +109,7 @@ export class Comparison {
     const open = async (): Promise<Peer> => {
       const peer = await Peer.open('legacy', await addressOf(stage, server.id, 'legacy'), { root: this.place });
       await subject.ask(peer, subject.opening, 'toolset');
+      await subject.untilRoots(peer, 'toolset');
       return peer;
     };
     await stage.until(() => leased().length === 0, 'the end of the instances of ended conversations');
@@ -131,6 +132,7 @@ export class Comparison {
       else subject.sameAnswer('death', steady, expected, await subject.ask(other, steady, 'toolset'));
       const next = await subject.ask(one, steady, 'toolset');
       subject.same('death', 'the note of the next result', true, JSON.stringify(next).includes('is gone'));
+      await subject.untilRoots(one, 'toolset');
       subject.sameAnswer('death', steady, expected, await subject.ask(one, steady, 'toolset'));
     }
     await Promise.all([one.close(), other.close()]);

@@ -14,7 +14,6 @@ import {
   ResultSchema,
 } from '@modelcontextprotocol/sdk/types.js';
 import { pathToFileURL } from 'node:url';
-import { Emitter, nextEvent } from '../../src/core/base/events.js';
 import type { Era } from '../../src/core/protocol/versions.js';
 import { within } from '../support/core/within.js';
 
@@ -59,8 +58,6 @@ type Any = any; // oxlint-disable-line typescript/no-explicit-any
 
 export class Peer {
   private readonly methods = new Map<unknown, string>();
-  private readonly asked = new Emitter<void>();
-  private readonly rootsAsked = nextEvent(this.asked.event, () => true);
   private last: (Answer & { readonly method: string }) | undefined;
 
   private constructor(
@@ -89,13 +86,9 @@ export class Peer {
     if (era === 'legacy') {
       const client = new LegacySdk(info, { capabilities });
       peer = new Peer(client, stdio ? new LegacyStdio(stdio) : new LegacyHttp(url, { requestInit }));
-      const answer = ({ method }: { method: string }): Any => {
-        if (method === 'roots/list') setImmediate(() => peer.asked.fire());
-        return handlers[method]();
-      };
       if (!isPlain)
         for (const schema of [ListRootsRequestSchema, ElicitRequestSchema, CreateMessageRequestSchema])
-          client.setRequestHandler(schema as typeof ListRootsRequestSchema, answer);
+          client.setRequestHandler(schema as typeof ListRootsRequestSchema, ({ method }) => handlers[method]());
     } else {
       const versionNegotiation = { mode: { pin: '2026-07-28' } };
       const client = new ModernSdk(info, { versionNegotiation, capabilities });
@@ -121,12 +114,6 @@ export class Peer {
 
   get instructions(): string | undefined {
     return this.client.getInstructions();
-  }
-
-  /** Resolves when the server has the roots. */
-  async untilRootsAsked(): Promise<void> {
-    await within(this.rootsAsked, 'the request for roots');
-    await this.request('ping');
   }
 
   /** One request at a time. Resolves with its answer, also with an error. */

@@ -1,6 +1,7 @@
 /** A real server under comparison: its start, its answers to a bare client, and its differences by each road. */
 import assert from 'node:assert/strict';
 import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Era } from '../../src/core/protocol/versions.js';
 import type { Entry } from '../support/core/configText.js';
 import { startNode, type HttpServer } from '../support/core/httpServers.js';
@@ -98,8 +99,8 @@ export class Subject {
     this.seed();
     if (this.server.port && !this.http) await this.begin();
     const peer = await Peer.open(era, this.http ?? this.launch, { root: this.place, isPlain });
-    if (this.server.needsRoots && !isPlain) await peer.untilRootsAsked();
     await peer.request(this.opening.method, this.opening.params);
+    if (!isPlain) await this.untilRoots(peer);
     const found = await listsOf(peer);
     const answers = new Map<Ask, Answer>();
     for (const ask of this.asks) answers.set(ask, await peer.request(ask.method, ask.params));
@@ -107,6 +108,17 @@ export class Subject {
     const bare = { instructions: peer.instructions, lists: found, answers };
     if (!isPlain) this.bareOf.set(era, bare);
     return bare;
+  }
+
+  /** Resolves when the server has the roots of the client. It asks for them itself, so its first answers may come before. */
+  async untilRoots(peer: Peer, road?: RoadName): Promise<void> {
+    if (!this.server.needsRoots) return;
+    const { method, params } = this.steady;
+    const ask = (): Promise<Answer> =>
+      road === undefined ? peer.request(method, params) : this.ask(peer, this.steady, road);
+    const root = JSON.stringify(this.place).slice(1, -1);
+    for (const limit = Date.now() + 60_000; !JSON.stringify(await ask()).includes(root); await pause(50))
+      if (Date.now() > limit) throw new Error(`${this.server.id} does not know the roots`);
   }
 
   bare(era: Era): Bare {
@@ -126,6 +138,7 @@ export class Subject {
   async compare(peer: Peer, era: Era, road: RoadName): Promise<void> {
     this.seed();
     const opening = await this.ask(peer, this.opening, road);
+    await this.untilRoots(peer, road);
     this.same(road, 'note of the first result', true, JSON.stringify(opening).includes('[MCP Toolsets]'));
     await this.compareLists(peer, era, road);
     await this.compareAnswers(peer, era, road);
