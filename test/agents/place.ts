@@ -8,14 +8,26 @@ import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { CommandLine } from '../support/core/commandLine.js';
-import { fixture } from '../support/core/configText.js';
+import { fixture, type Entry } from '../support/core/configText.js';
 import { Serving } from '../support/core/serving.js';
 import type { AgentProgram, Around } from './agentProgram.js';
 import { AgentRun } from './agentRun.js';
 import type { ScriptedModel, Talk } from './models/scriptedModel.js';
 import { commandOf, install } from './programs.js';
 
+type Servers = Readonly<Record<string, Entry>>;
+
 const tools = ['tally', 'echo', 'fail', 'chart', 'structured', 'quiet', 'exit', 'secret_plan', 'late'];
+
+/** @param without tools that the file filters out */
+function counter(without: readonly string[]): Servers {
+  const rest = {
+    tools: { blacklist: ['secret_*', ...without] },
+    transform: [{ prefix: 'c_' }],
+    timeouts: { call: '3m' },
+  };
+  return { counter: fixture('raw', ['--shuffle', '--tools', tools.join(',')], rest) };
+}
 
 export class Place {
   private readonly runs: AgentRun[] = [];
@@ -28,15 +40,19 @@ export class Place {
     private readonly model: ScriptedModel,
     private readonly command: string,
     private readonly newerNode: string,
+    private readonly toolsets: readonly string[],
   ) {}
 
   /** Serves, and writes the entries and the agent's other settings. */
-  static async open(agent: AgentProgram, model: ScriptedModel): Promise<Place> {
+  static async open(agent: AgentProgram, model: ScriptedModel, servers: Servers = counter(['late'])): Promise<Place> {
     const command = commandOf(agent.id, await install(agent.id));
     const newerNode = path.dirname(commandOf('node', await install('node')));
-    const place = new Place(agent, await CommandLine.open(), model, command, newerNode);
+    const place = new Place(agent, await CommandLine.open(), model, command, newerNode, [
+      ...Object.keys(servers),
+      'mcp_admin',
+    ]);
     try {
-      place.save(['late']);
+      place.cli.save(servers);
       await place.serve();
       mkdirSync(place.home, { recursive: true });
       agent.settle(place.around(), writeFile);
@@ -56,24 +72,14 @@ export class Place {
     return this.cli.home;
   }
 
-  /** Saves a person's file. @param without these tools */
-  private save(without: readonly string[]): void {
-    const rest = {
-      tools: { blacklist: ['secret_*', ...without] },
-      transform: [{ prefix: 'c_' }],
-      timeouts: { call: '3m' },
-    };
-    this.cli.save({ counter: fixture('raw', ['--shuffle', '--tools', tools.join(',')], rest) });
-  }
-
   /** Resolves when the filtered tool is served. */
   async addTool(): Promise<void> {
-    this.save([]);
+    this.cli.save(counter([]));
     await this.serving?.until(`${tools.length - 1} tools`);
   }
 
   async serve(): Promise<void> {
-    this.serving = await Serving.begin(this.cli, ['counter', 'mcp_admin'], '--port', this.port);
+    this.serving = await Serving.begin(this.cli, this.toolsets, '--port', this.port);
     this.port = new URL(this.serving.base).port;
   }
 

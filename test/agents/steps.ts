@@ -4,11 +4,12 @@
  */
 import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
+import { fixture, type Entry } from '../support/core/configText.js';
 import { isAlive } from '../support/processes.js';
 import type { AgentRun } from './agentRun.js';
 import type { OfferedTool } from './models/protocol.js';
 import type { ModelResult, ScriptedModel } from './models/scriptedModel.js';
-import type { Place } from './place.js';
+import { Place } from './place.js';
 
 export interface Scene {
   readonly place: Place;
@@ -25,17 +26,36 @@ const goneMs = 120_000;
 /** The most tasks for an agent while its servers connect. */
 const mostRounds = 50;
 
+/** Servers that list their tools in another order with each request (N6). */
+const shufflers = 20;
+const shuffledTools = ['tally', 'echo', 'fail'];
+/** Of one server each: every other one is a crash. */
+const restarts = 100;
+
+function shuffling(): Readonly<Record<string, Entry>> {
+  const ids = Array.from({ length: shufflers }, (_, index) => `s${index}`);
+  const args = ['--shuffle', '--tools', shuffledTools.join(',')];
+  const entry = (id: string): Entry =>
+    fixture('raw', args, { 'truely-stateless': true, transform: [{ prefix: `${id}_c_` }] });
+  return Object.fromEntries(ids.map((id) => [id, entry(id)]));
+}
+
+function areShuffledOffered(tools: readonly OfferedTool[]): boolean {
+  const ours = tools.filter(({ name }) => /s\d+_c_\w+$/.test(name));
+  return ours.length === shufflers * shuffledTools.length;
+}
+
 interface Tally {
   readonly count: number;
   readonly pid: number;
 }
 
-/** A conversation whose model gets a tool of the toolset, if the agent has the toolset at all. */
-export async function begun(place: Place, model: ScriptedModel): Promise<AgentRun> {
+/** A conversation whose model gets the tools of the toolsets, if the agent has the toolsets at all. */
+export async function begun(place: Place, model: ScriptedModel, areOffered = isOffered): Promise<AgentRun> {
   const run = place.begin(model.talk());
   await run.talk.ready();
   const { pastime } = place.agent;
-  for (let round = 0; pastime && round < mostRounds && !isOffered(await run.talk.tools()); round++) {
+  for (let round = 0; pastime && round < mostRounds && !areOffered(await run.talk.tools()); round++) {
     await run.talk.callAs({ name: pastime.tool }, pastime.args);
   }
   return run;
@@ -183,6 +203,30 @@ export const steps = {
     return assert.fail(`three calls after the restart failed: ${said.join(' | ')}`);
   },
 
+  steady: async ({ place, model }) => {
+    const many = await Place.open(place.agent, model, shuffling());
+    try {
+      const run = await begun(many, model, areShuffledOffered);
+      assert.ok(areShuffledOffered(await run.talk.tools()), 'tools are missing');
+      const offered = await run.talk.toolBytes();
+      for (let round = 0; round < restarts; round++) {
+        const serverId = `s${round % shufflers}`;
+        const { pid } = tallyIn(await run.talk.call(`${serverId}_c_tally`));
+        if (round % 2 === 0) await run.talk.call('mcp_restart', { serverId });
+        else process.kill(pid, 'SIGKILL');
+        let next = await run.talk.call(`${serverId}_c_tally`);
+        // The call came before the news of the crash.
+        if (next.text.includes('result unknown')) next = await run.talk.call(`${serverId}_c_tally`);
+        assert.notEqual(tallyIn(next).pid, pid);
+        assert.ok((await run.talk.toolBytes()) === offered, `restart ${round + 1} changed the tools for the model`);
+      }
+      await run.finish();
+      return `${restarts} restarts`;
+    } finally {
+      await many.close();
+    }
+  },
+
   two: async ({ run, place, model }) => {
     const other = await begun(place, model);
     const [one, two] = [await tallyOf(run), await tallyOf(other)];
@@ -213,4 +257,4 @@ export type StepId = keyof typeof steps;
 export const stepIds = Object.keys(steps) as StepId[];
 
 /** Skipped by `--quick`, because they wait for longer than a minute. */
-export const slowSteps: readonly StepId[] = ['long', 'crash'];
+export const slowSteps: readonly StepId[] = ['long', 'steady', 'crash'];
