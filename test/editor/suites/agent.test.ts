@@ -1,9 +1,9 @@
 /** The editor's own agent mode calls our tools. Only the language model is scripted. */
 import assert from 'node:assert/strict';
 import * as vscode from 'vscode';
-import { ask, calls, enableAgentMode, modelRequests, newChat } from '../../support/editor/agentMode.ts';
+import { ask, calls, enableAgentMode, forgetRequests, modelRequests, newChat } from '../../support/editor/agentMode.ts';
 import { page } from '../../support/editor/bridge.ts';
-import { readConfig, servers, until, untilTools, writeConfig } from '../../support/editor/product.ts';
+import { entry, readConfig, servers, until, untilTools, writeConfig } from '../../support/editor/product.ts';
 
 const count = calls({ tool: 'mcp_counter_count' });
 
@@ -95,11 +95,7 @@ describe('agent mode', () => {
   });
 
   it('A server that shuffles, its restarts and its deaths change no byte of the tools for the model (N6)', async () => {
-    const ours = (await modelRequests()).map(({ tools }) =>
-      JSON.stringify(tools.filter(({ name }) => name.startsWith('mcp_counter_'))),
-    );
-    assert.ok(ours.length > 10, String(ours.length));
-    assert.equal(new Set(ours).size, 1);
+    assert.equal(new Set(await offered(/^mcp_counter_/, 10)).size, 1);
   });
 
   it('The agent gets the tools under their ids', async () => {
@@ -111,4 +107,31 @@ describe('agent mode', () => {
     assert.match((await ask(calls({ tool: 'mcp_counter_structured' }))).text, /RESULT mcp_counter_structured: .+/);
     assert.match((await ask(calls({ tool: 'mcp_counter_fail', input: { text: 'no luck' } }))).text, /Error: ?no luck/);
   });
+
+  it('100 restarts of 20 servers that shuffle change no byte of the tools for the model (N6)', async () => {
+    const ids = Array.from({ length: 20 }, (_, index) => `s${index}`);
+    const before = await readConfig();
+    const args = ['--shuffle', '--tools', 'pid,echo'];
+    const row = (id: string): string =>
+      `  ${id}: ${entry('raw.mjs', args, `truely-stateless: true, transform: [{ prefix: '${id}_' }]`)}\n`;
+    await writeConfig(`version: 1\nservers:\n${ids.map(row).join('')}`);
+    await untilTools(ids.flatMap((id) => [`mcp_${id}_echo`, `mcp_${id}_pid`]));
+    await forgetRequests();
+    const pids = new Set<number>();
+    for (let round = 0; round < 5; round++) {
+      await newChat();
+      await ask(calls(...ids.map((serverId) => ({ tool: 'mcp_admin_restart', input: { serverId } }))));
+      for (const { pid } of await servers()) pids.add(pid);
+    }
+    assert.ok(pids.size >= 100, String(pids.size));
+    assert.equal(new Set(await offered(/^mcp_s\d+_/, 100)).size, 1);
+    await writeConfig(before);
+  });
 });
+
+/** The tools in each request to the model. @param least the number of requests */
+async function offered(names: RegExp, least: number): Promise<string[]> {
+  const ours = (await modelRequests()).map(({ tools }) => JSON.stringify(tools.filter(({ name }) => names.test(name))));
+  assert.ok(ours.length > least, String(ours.length));
+  return ours;
+}
