@@ -52,6 +52,8 @@ interface Way {
   readonly rates: number[];
   /** Microseconds of processor time of the gateway for each call. */
   cpu: number;
+  /** Whether the gateway records its calls. Absent: as at its start. */
+  readonly isRecorded?: boolean;
 }
 
 interface Gateway {
@@ -163,71 +165,60 @@ async function conversations(run: Run, rows: Row[]): Promise<void> {
   }
 }
 
-/** P11: a host that keeps the facts of all calls in a file and their contents in memory, beside one that keeps nothing. */
+/**
+ * P11: a host that keeps the facts of all calls in a file and their contents in memory, beside the same host without the record. One
+ * process, because V8 compiles the same code better or worse in each.
+ */
 export async function recordedCalls(run: Run): Promise<Findings> {
-  // V8 compiles the same code better or worse in each process.
-  const pairs: Recorded[] = [];
-  for (let pair = 0; pair < run.count(5, 1); pair++) pairs.push(await pairOf(run));
-  const of = (figure: keyof Recorded): number => median(pairs.map((pair) => pair[figure]));
-  const rows = [
-    ratio(
-      'processor time of the gateway a call, with the record of calls, beside without it',
-      { ours: of('cpuWith') / 1000, base: of('cpuWithout') / 1000 },
-      { limit: 1.03, write: milliseconds },
-    ),
-    limited({
-      what: 'heap after 1,000 calls with 100 kB each, with the record of calls, beside without it',
-      ours: `${of('heapWith').toFixed(1)} MiB`,
-      base: `${of('heapWithout').toFixed(1)} MiB`,
-      value: of('heapWith') - of('heapWithout'),
-      limit: 60,
-      bound: 'atMost',
-      write: (value) => `${value.toFixed(1)} MiB more`,
-    }),
-  ];
-  return { rule: 'P11', title: 'The record of calls', rows, notes: [`medians of ${pairs.length} pairs of processes`] };
-}
-
-/** The processor time of a call in microseconds, and the growth of the heap in MiB. */
-type Recorded = Readonly<Record<'cpuWith' | 'cpuWithout' | 'heapWith' | 'heapWithout', number>>;
-
-async function pairOf(run: Run): Promise<Recorded> {
   const folder = await mkdtemp(join(tmpdir(), 'record-'));
   const subject: Subject = { name: 'record', command: fixture('raw'), arguments: { text: 'hello' }, era: 'legacy' };
   const entry = { id: 'subject', ...subject.command, more: { 'truely-stateless': true } };
   const caller = await Program.start(run, 'caller');
-  const start = async (name: string, record: string | false): Promise<Way> => {
-    const process = await Program.start(run, 'engine', { execArgv: ['--expose-gc'] });
-    await process.ask('start', {
+  const engine = await Program.start(run, 'engine', { execArgv: ['--expose-gc'] });
+  try {
+    await engine.ask('start', {
       product: await run.product(),
       text: configText([entry]),
       publishing: ['subject'],
-      record,
+      record: join(folder, 'calls.jsonl'),
     });
-    const endpoint = await process.ask<Endpoint>('endpoint', { id: 'subject', kind: 'editor' });
-    await caller.ask('http', { name, endpoint, kind: 'node:http', era: subject.era });
-    return { ...newWay({ gateway: name, tool: 'echo', process }, 'node:http'), name };
-  };
-  const [without, withRecord] = [await start('without', false), await start('with', join(folder, 'calls.jsonl'))];
-  const ways = [without, withRecord];
-  const heap = async ({ process }: Way): Promise<number> =>
-    ((await process?.ask<Memory>('memory', { collect: true }))?.heap ?? NaN) / 2 ** 20;
-  try {
-    const [before, beforeWith] = [await heap(without), await heap(withRecord)];
-    await exercise(run, caller, ways, subject);
+    const endpoint = await engine.ask<Endpoint>('endpoint', { id: 'subject', kind: 'editor' });
+    const wayOf = async (name: string, isRecorded: boolean): Promise<Way> => {
+      await caller.ask('http', { name, endpoint, kind: 'node:http', era: subject.era });
+      return { ...newWay({ gateway: name, tool: 'echo', process: engine }, 'node:http'), name, isRecorded };
+    };
+    const [without, withRecord] = [await wayOf('without', false), await wayOf('with', true)];
+    await exercise(run, caller, [without, withRecord], subject);
     // More than the contents may keep.
     const large = { text: 'x'.repeat(100_000) };
-    for (const { name, tool } of ways) {
+    const growth = async ({ name, tool, isRecorded }: Way): Promise<number> => {
+      const heap = async (): Promise<number> =>
+        ((await engine.ask<Memory>('memory', { collect: true }))?.heap ?? NaN) / 2 ** 20;
+      await engine.ask('record', { on: isRecorded });
+      const before = await heap();
       await caller.ask('rate', { way: name, tool, arguments: large, calls: run.count(1_000, 400, 10), inFlight: 1 });
-    }
-    return {
-      cpuWith: withRecord.cpu,
-      cpuWithout: without.cpu,
-      heapWith: (await heap(withRecord)) - beforeWith,
-      heapWithout: (await heap(without)) - before,
+      return (await heap()) - before;
     };
+    const [heapWithout, heapWith] = [await growth(without), await growth(withRecord)];
+    const rows = [
+      ratio(
+        'processor time of the gateway a call, with the record of calls, beside without it',
+        { ours: withRecord.cpu / 1000, base: without.cpu / 1000 },
+        { limit: 1.03, write: milliseconds },
+      ),
+      limited({
+        what: 'heap after 1,000 calls with 100 kB each, with the record of calls, beside without it',
+        ours: `${heapWith.toFixed(1)} MiB`,
+        base: `${heapWithout.toFixed(1)} MiB`,
+        value: heapWith - heapWithout,
+        limit: 60,
+        bound: 'atMost',
+        write: (value) => `${value.toFixed(1)} MiB more`,
+      }),
+    ];
+    return { rule: 'P11', title: 'The record of calls', rows, notes: ['one process, the record on and off in turns'] };
   } finally {
-    await Promise.all([caller.end(), ...ways.map(({ process }) => process?.end())]);
+    await Promise.all([caller.end(), engine.end()]);
     await rm(folder, { recursive: true });
   }
 }
@@ -260,6 +251,7 @@ async function inTurns(ways: readonly Way[], rounds: number, exercise: (way: Way
   for (let round = 0; round < rounds; round++) {
     for (let turn = 0; turn < ways.length; turn++) {
       const way = ways[(turn + round) % ways.length];
+      if (way?.isRecorded !== undefined) await way.process?.ask('record', { on: way.isRecorded });
       if (way) await exercise(way);
     }
   }

@@ -31,6 +31,7 @@ interface Product {
 }
 
 let engine: engineModule.Engine | undefined;
+let recording = true;
 
 interface Start {
   readonly product: Product;
@@ -41,12 +42,12 @@ interface Start {
   readonly kept?: string;
   /** The number of conversations of each server in this workspace. */
   readonly conversations?: Readonly<Record<string, number>>;
-  /** The file of the record of calls, or false if calls are not recorded. By default the record has no file. */
-  readonly record?: string | false;
+  /** The file of the record of calls. By default it has none. */
+  readonly record?: string;
 }
 
 /** Reads the data of earlier windows while the engine loads, like the extension. */
-async function create({ product, kept, conversations, record }: Start): Promise<engineModule.Engine> {
+async function create({ product, kept, conversations }: Start): Promise<engineModule.Engine> {
   const reading = kept === undefined ? undefined : OfferFiles.open({ folder: kept, onFailure: fail });
   const load = createRequire(__filename);
   const { createEngine } = load(product.engine) as typeof engineModule;
@@ -65,7 +66,7 @@ async function create({ product, kept, conversations, record }: Start): Promise<
     filteredTools: () => 'information',
     trace: () => false,
     maxInstances: () => 128,
-    recordsCalls: () => record !== false,
+    recordsCalls: () => recording,
     readSources: () => Promise.resolve(),
     editor: { expected: () => noClient, note: () => {} },
     others: { folder: undefined, home: homedir(), blocked: () => undefined },
@@ -134,6 +135,11 @@ serve({
     settled.catch(() => undefined);
     const published = await untilPublished(publishing, begun);
     return { loaded, published };
+  },
+
+  /** Switches the record of calls, as the setting does. */
+  record({ on }: { on: boolean }) {
+    recording = on;
   },
 
   /** Resolves when every server has started or failed. */
