@@ -1,57 +1,28 @@
 /** `mcp-toolsets explain`: says on which roads agents get a tool, and why not on the others. */
 import path from 'node:path';
 import { asText } from '../core/base/text.js';
-import type { ServerPlaces } from '../core/config/model.js';
 import { largestConfigFile, readTextFileSync } from '../core/base/textFile.js';
 import { explain, type ExplainedTool, type RoadAnswer } from '../core/host/explain.js';
 import { teamPath } from '../core/team/grants.js';
 import { parseTeam, type Member } from '../core/team/team.js';
-import type { ExclusionReason } from '../core/tools/catalogue.js';
-import { readConfig } from './configFile.js';
 import { complain, misuse, print, toJson } from './output.js';
+import { positionText } from './render.js';
 import { withServers, type Run } from './withHost.js';
 
 /** The exit code is 0 if some agent gets a tool of this name. */
 export async function explainTool(run: Run, name: string | undefined): Promise<number> {
   if (name === undefined) return misuse('`explain` takes the name of a tool.');
-  const places = placesIn(run.folder);
   const members = membersOf(run.folder);
   return await withServers(run, ({ host: { snapshot } }) => {
-    const { tools, silent } = explain(name, snapshot, members, places);
+    const { tools, silent } = explain(name, snapshot, members);
     if (run.json) print(toJson({ tools, silent }));
-    else if (tools.length > 0) print(tools.map(textOf).join('\n\n'));
+    else if (tools.length > 0) print(tools.map((tool) => textOf(tool, run.folder)).join('\n\n'));
     if (tools.length === 0) {
       complain(`No server lists a tool that is called "${name}".`);
       for (const line of silent) complain(line);
     }
     return tools.some(({ roads }) => roads.some(({ offered }) => offered)) ? 0 : 1;
   });
-}
-
-function placesIn(folder: string): (server: string, reason: ExclusionReason) => string | undefined {
-  const { servers } = readConfig(folder);
-  return (id, reason) => {
-    const server = servers.find((one) => one.id === id);
-    if (server?.kind !== 'valid') return undefined;
-    const { tools, places } = server.definition;
-    const place = placeOf(reason, tools.blacklist, places);
-    if (!place) return undefined;
-    const { line, character } = place.range.start;
-    return `${path.relative(folder, place.file)}:${line + 1}:${character + 1}`;
-  };
-}
-
-function placeOf(reason: ExclusionReason, blacklist: readonly string[], places: ServerPlaces) {
-  switch (reason.kind) {
-    case 'blacklist':
-      return places.value(['tools', 'blacklist', blacklist.indexOf(reason.pattern)]);
-    case 'whitelist':
-      return places.keyAt(['tools', 'whitelist']);
-    case 'publishedNameInvalid':
-      return places.keyAt(['transform']);
-    default:
-      return undefined;
-  }
 }
 
 /** A team file with a mistake has its own problem. */
@@ -69,13 +40,14 @@ function membersOf(folder: string): readonly Member[] {
   }
 }
 
-function textOf({ server, original, roads }: ExplainedTool): string {
+function textOf({ server, original, roads }: ExplainedTool, folder: string): string {
   const width = roads.reduce((most, { road }) => Math.max(most, road.length), 0);
-  const lines = roads.map((answer) => `  ${answer.road.padEnd(width)}  ${answerText(answer)}`);
+  const lines = roads.map((answer) => `  ${answer.road.padEnd(width)}  ${answerText(answer, folder)}`);
   return [`${original} of ${server}`, ...lines].join('\n');
 }
 
-function answerText(answer: RoadAnswer): string {
-  if (!answer.offered) return `not offered: ${answer.why}. ${answer.fix}`;
-  return `offered as ${answer.name}${answer.note === undefined ? '' : `, ${answer.note}`}`;
+function answerText(answer: RoadAnswer, folder: string): string {
+  if (answer.offered) return `offered as ${answer.name}${answer.note === undefined ? '' : `, ${answer.note}`}`;
+  const { why, fix, place } = answer;
+  return `not offered: ${why}${place ? ` (${positionText(place, path.relative(folder, place.file))})` : ''}. ${fix}`;
 }

@@ -20,6 +20,8 @@ interface Consent {
   readonly approve: boolean;
   /** False for a command that an agent starts: only approved servers start. */
   readonly asks?: boolean;
+  /** True for a program that goes on, and that perhaps nobody watches. */
+  readonly goesOn?: boolean | undefined;
 }
 
 export class FolderApprovals {
@@ -50,14 +52,19 @@ export class FolderApprovals {
       .filter((launch) => this.ledger.judge(launch) === 'pending');
   }
 
-  /** Asks at a terminal. Elsewhere, the command is the consent to servers of the folder that were never approved (S1i). */
+  /**
+   * Asks at a terminal. Elsewhere, the command is the consent to servers of the folder that were never approved. For a program that goes
+   * on, it is only while nothing at all is approved, as in CI (S1i).
+   */
   async ask(waiting: readonly LaunchDescription[], consent: Consent, signal: AbortSignal): Promise<void> {
     if (waiting.length === 0) return;
     if (consent.approve) this.ledger.allow(waiting);
     else if (consent.asks === false) return;
     else if (isTerminal()) {
       if (await this.agrees(waiting, signal)) await this.approve(waiting);
-    } else this.ledger.allow(waiting.filter((launch) => this.isNew(launch)));
+    } else if (!consent.goesOn || this.ledger.servers.length === 0) {
+      this.ledger.allow(waiting.filter((launch) => this.isNew(launch)));
+    }
   }
 
   private isNew(launch: LaunchDescription): boolean {

@@ -49,7 +49,8 @@ Options
   -C, --folder DIR  the folder that holds .minds/mcp.yaml (default: the current one; connect also looks
                     above it, up to the root of the repository)
   --approve         start all servers for this run, also those that wait for your approval. Without it, a terminal asks
-                    you; elsewhere the servers of the folder start, except those that changed since you approved them
+                    you; elsewhere the servers of the folder start, except those that changed since you approved
+                    them; serve starts only approved ones, unless you never approved any
   --json            print JSON
   --allow, --ask, --deny PATTERN
                     allow, ask about or refuse calls of the tools that PATTERN matches; wins over

@@ -1,7 +1,7 @@
 /** Formats the text output of the command line. Pure. */
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { oneLine } from '../core/base/inert.js';
-import type { Problem } from '../core/base/problem.js';
+import type { Place, Problem } from '../core/base/problem.js';
 import { asText } from '../core/base/text.js';
 import { whereVariablesAreSet } from '../core/config/problems.js';
 import { originWords } from '../core/config/sources.js';
@@ -13,10 +13,14 @@ import type { ServerState, ServerStatus, StatusSnapshot } from '../core/reconcil
 
 /** Returns `file:line:column: severity code: message fix`, one-based and on one line, as editors and CI systems read it. */
 export function problemLine(problem: Problem): string {
-  const { file, range } = problem.place;
-  const where = `${file}:${range.start.line + 1}:${range.start.character + 1}`;
+  const where = positionText(problem.place);
   const fix = problem.fix.replace(whereVariablesAreSet, 'in the shell that runs this command');
   return oneLine(`${where}: ${problem.severity} ${problem.code}: ${problem.message} ${fix}`);
+}
+
+/** One-based. @param file how the file is shown */
+export function positionText({ file: path, range }: Place, file = path): string {
+  return `${file}:${range.start.line + 1}:${range.start.character + 1}`;
 }
 
 /** Returns the same text for a problem that an edit moves, and for a count of too many tools that goes on. */

@@ -26,7 +26,7 @@ export async function serveFolder(run: Run, options: Options): Promise<number> {
   const tokenFile = tokenFileFor(run.folder, options['token-file']);
   const { guards, onClient } = await servingGuards(run.folder, holdChanged);
   const served: Served = { port, tokenFile, program: { kind: 'serve', version }, onClient };
-  return withHost(run, (running) => serve(run, running, served), { ...guards, approvesEdits });
+  return withHost(run, (running) => serve(run, running, served), { ...guards, approvesEdits, goesOn: true });
 }
 
 interface Served extends Pick<GatewayDeps, 'onConnections'> {

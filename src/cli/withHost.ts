@@ -59,6 +59,8 @@ export interface RunningHost {
 interface Guards {
   /** True if every server of the config files may start, now and later. */
   readonly approvesEdits?: boolean;
+  /** See `Consent`. */
+  readonly goesOn?: boolean;
   /** The only server to start. By default all start. */
   readonly only?: string | undefined;
   /** The client for the servers to expect; by default that of the run. */
@@ -139,7 +141,7 @@ export async function withHost(
   try {
     const { servers } = new ConfigState().apply(sources, configDeps).model;
     const wanted = servers.filter(({ id }) => (guards?.only ?? id) === id);
-    await approvals.ask(approvals.waiting(wanted), run, interruption.signal);
+    await approvals.ask(approvals.waiting(wanted), { ...run, goesOn: guards?.goesOn }, interruption.signal);
     if (interruption.signal.aborted) return await interruption.exitCode;
     const started = host.setSources(sources);
     const running: RunningHost = {

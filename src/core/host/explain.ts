@@ -4,12 +4,12 @@
  */
 import type { StatusSnapshot } from '../reconcile/status.js';
 import { serves } from '../reconcile/shortfall.js';
-import type { ExclusionReason, ServedTool } from '../tools/catalogue.js';
+import type { ServedTool } from '../tools/catalogue.js';
 import { agentHostName } from '../tools/editorNames.js';
 import { editorRefusalPhrase, exclusionPhrase, exclusionRemedy } from '../tools/exclusion.js';
 import { grantedOf } from '../team/grants.js';
 import type { Member } from '../team/team.js';
-import type { Problem } from '../base/problem.js';
+import type { Place, Problem } from '../base/problem.js';
 import { whyNothing } from './admin.js';
 
 /** A way to a tool: the chat of the editor, its agent host, every other agent, or `@minds` as a member of the team. */
@@ -17,8 +17,8 @@ type Road = 'editor' | 'agent host' | 'other agents' | `@minds as ${string}`;
 
 export type RoadAnswer = { readonly road: Road } & (
   | { readonly offered: true; readonly name: string; readonly note?: string }
-  /** `why` is a phrase, and `fix` a sentence. */
-  | { readonly offered: false; readonly why: string; readonly fix: string }
+  /** `why` is a phrase, and `fix` a sentence. `place` is that of the reason in a config file. */
+  | { readonly offered: false; readonly why: string; readonly fix: string; readonly place?: Place }
 );
 
 export interface ExplainedTool {
@@ -35,18 +35,15 @@ interface Explained {
 
 type ExplainedMember = Pick<Member, 'id' | 'grants'>;
 
-/**
- * @param name any name of the tool, also with the prefix that an agent puts before it
- * @param placeOf returns the place of a reason in a config file, such as `.minds/mcp.yaml:3:5`
- */
+/** @param name any name of the tool, also with the prefix that an agent puts before it */
 export function explain(
   name: string,
-  { servers, problems }: StatusSnapshot,
+  { servers, problems, builtIn }: StatusSnapshot,
   members: readonly ExplainedMember[],
-  placeOf: (server: string, reason: ExclusionReason) => string | undefined,
 ): Explained {
+  const toolsets = [...servers, ...(builtIn ? [{ ...builtIn, placeOf: () => undefined }] : [])];
   const named = (fits: Fits): ExplainedTool[] =>
-    servers.flatMap(({ id, tools, excluded }) => [
+    toolsets.flatMap(({ id, tools, excluded, placeOf }) => [
       ...tools
         .filter((tool) => namesOf(id, tool).some((own) => fits(own, name)))
         .map((tool) => {
@@ -57,12 +54,12 @@ export function explain(
         .filter(({ original, reason }) =>
           [original, ...('published' in reason ? [reason.published] : [])].some((own) => fits(own, name)),
         )
-        .map(({ original, reason }) => {
-          const place = placeOf(id, reason);
-          const why = exclusionPhrase(reason) + (place === undefined ? '' : ` (${place})`);
+        .map((each) => {
+          const { original, reason } = each;
+          const place = placeOf(each);
+          const kept = { why: exclusionPhrase(reason), fix: exclusionRemedy(reason), ...(place && { place }) };
           const roads: Road[] = ['editor', 'agent host', 'other agents', ...members.map(roadOf)];
-          const fix = exclusionRemedy(reason);
-          return { server: id, original, roads: roads.map((road) => ({ road, offered: false as const, why, fix })) };
+          return { server: id, original, roads: roads.map((road) => ({ road, offered: false as const, ...kept })) };
         }),
     ]);
   const exact = named((own, asked) => own === asked);

@@ -9,7 +9,14 @@ import { assertNever } from '../base/assertNever.js';
 import { isLoopback } from '../base/loopback.js';
 import type { Place, Problem } from '../base/problem.js';
 import { usesSecrets } from '../config/read/launchReferences.js';
-import { isEnabled, startOfFile, type ConfiguredServer, type Launch, type SourceOrigin } from '../config/model.js';
+import {
+  isEnabled,
+  startOfFile,
+  type ConfiguredServer,
+  type Launch,
+  type ServerDefinition,
+  type SourceOrigin,
+} from '../config/model.js';
 import type { SignInStatus } from '../connections/http/oauth/contract.js';
 import {
   type ExcludedTool,
@@ -88,6 +95,8 @@ export interface ServerStatus {
   readonly serverInfo: { readonly name: string; readonly version: string } | undefined;
   readonly tools: readonly ServedTool[];
   readonly excluded: readonly ExcludedTool[];
+  /** Returns the place in the file of the reason. Undefined if no key of this server is the reason. */
+  readonly placeOf: (excluded: ExcludedTool) => Place | undefined;
   readonly changedOffers: readonly ChangedOffer[];
   readonly prompts: readonly PublishedPrompt[];
   readonly resources: PublishedResources;
@@ -248,6 +257,7 @@ export function statusOf(
     serverInfo: published?.serverInfo,
     tools: toolset?.tools ?? [],
     excluded: toolset?.excluded ?? [],
+    placeOf: (excluded) => (server.kind === 'valid' ? exclusionPlace(excluded, server.definition) : undefined),
     changedOffers,
     prompts: toolset?.prompts ?? [],
     resources: toolset?.resources ?? noResources,
@@ -256,6 +266,22 @@ export function statusOf(
     listed,
     instances: instancesOf(facts),
   };
+}
+
+function exclusionPlace({ original, reason }: ExcludedTool, definition: ServerDefinition): Place | undefined {
+  const { tools, places } = definition;
+  switch (reason.kind) {
+    case 'blacklist':
+      return places.value(['tools', 'blacklist', tools.blacklist.indexOf(reason.pattern)]);
+    case 'whitelist':
+      return places.keyAt(['tools', 'whitelist']);
+    case 'publishedNameInvalid':
+      return places.keyAt(['transform']);
+    case 'override':
+      return places.keyAt(['tools', 'override', original, 'arguments', reason.argument]);
+    default:
+      return undefined;
+  }
 }
 
 function isOfThisMachine(launch: Launch): boolean {

@@ -294,6 +294,17 @@ describe('sidebar', () => {
     };
     assert.match(await answers('add'), /editor: not offered[^]*whitelist/);
     assert.match(await answers('alpha_count'), /editor: offered[^]*mcp_alpha_count[^]*other agents: offered/);
+    assert.match(await answers('mcp_status'), /editor: offered[^]*mcp_admin_status[^]*other agents: offered/);
+
+    void vscode.commands.executeCommand('mcpToolsets.explainTool');
+    await page.click(`${item}[aria-label^="add"]`);
+    await page.click(`${item}[aria-label^="other agents"]`);
+    await until(
+      () => vscode.window.activeTextEditor,
+      (editor) => editor?.document.getText(editor.selection) === 'whitelist',
+      'the key that keeps the tool out',
+    );
+    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
   });
 
   it('The problems of the file open', async () => {

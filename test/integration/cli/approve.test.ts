@@ -100,6 +100,20 @@ describe('approval on the command line (S1)', () => {
     }
   });
 
+  it('`serve` without a terminal starts only what is approved, as soon as anything is', async () => {
+    cli.save({ a: stage.server('a') });
+    await stage.approve();
+    stage.forgetRuns();
+    cli.save({ a: stage.server('a'), b: stage.server('b') });
+    const serving = await Serving.begin(cli, ['a']);
+    try {
+      await serving.until('b waits for approval. Run `mcp-toolsets approve b`');
+      assert.deepEqual(stage.ran, ['a']);
+    } finally {
+      await serving.end();
+    }
+  });
+
   it('`serve --approve` without a terminal starts the current files for its run', async () => {
     cli.save({ a: stage.server('a') });
     const serving = await Serving.begin(cli, ['a', 'mcp_admin'], '--approve');

@@ -1,7 +1,7 @@
 /** Why an agent has a tool or not. */
 import assert from 'node:assert/strict';
 import { explain } from '../../../src/core/host/explain.js';
-import { servedTool, snapshot, status } from '../vscode/views/statuses.js';
+import { servedTool, snapshot, status, toolset } from '../vscode/views/statuses.js';
 
 const noPlace = { file: '/f', range: { start: { line: 0, character: 0 }, end: { line: 0, character: 0 } } };
 
@@ -12,7 +12,12 @@ const found = (name: string): string[] => {
     { original: 'delete', reason: { kind: 'blacklist', pattern: 'del*' } as const },
     { original: 'same', reason: { kind: 'nameTaken', published: 'files_same', holder: 'other' } as const },
   ];
-  const files = status('files', { tools: [asked, long], excluded, offered: 4 });
+  const files = status('files', {
+    tools: [asked, long],
+    excluded,
+    offered: 4,
+    placeOf: ({ reason }) => (reason.kind === 'blacklist' ? noPlace : undefined),
+  });
   const waiting = status('waiting', { state: { kind: 'stopped', since: 0 }, offered: 0 });
   const members = [
     { id: 'ann', grants: [{ grant: { kind: 'all' } as const, place: noPlace }] },
@@ -20,15 +25,14 @@ const found = (name: string): string[] => {
   ];
   const { tools, silent } = explain(
     name,
-    snapshot([files, waiting]),
+    { ...snapshot([files, waiting]), builtIn: toolset('mcp_admin', 'release') },
     members,
-    (server, { kind }) => `${server} ${kind}`,
   );
   return [
     ...tools.flatMap(({ original, roads }) =>
       roads.map(
         (answer) =>
-          `${original}, ${answer.road}: ${answer.offered ? `${answer.name} ${answer.note ?? ''}` : answer.why}`,
+          `${original}, ${answer.road}: ${answer.offered ? `${answer.name} ${answer.note ?? ''}` : `${answer.why} ${answer.place?.file ?? ''}`.trim()}`,
       ),
     ),
     ...silent,
@@ -64,7 +68,7 @@ describe('why an agent has a tool or not', () => {
       inEditor: 0,
     } as const;
     const files = status('files', { tools: [servedTool('files_read')] });
-    const { tools } = explain('files_read', { ...snapshot([files]), problems: [problem] }, [], () => undefined);
+    const { tools } = explain('files_read', { ...snapshot([files]), problems: [problem] }, []);
     assert.deepEqual(tools[0]?.roads[0], {
       road: 'editor',
       offered: false,
@@ -77,10 +81,14 @@ describe('why an agent has a tool or not', () => {
     assert.deepEqual(
       found('delete'),
       ['editor', 'agent host', 'other agents', '@minds as ann', '@minds as bob'].map(
-        (road) => `delete, ${road}: blacklist: del* (files blacklist)`,
+        (road) => `delete, ${road}: blacklist: del* /f`,
       ),
     );
     assert.match(found('files_same').join(), /same, editor: “files_same” belongs to other/);
+  });
+
+  it('a tool of the built-in toolset is found', () => {
+    assert.match(found('release').join(), /release, editor: mcp_mcp_admin_release/);
   });
 
   it('an unknown tool names the servers that list nothing now', () => {

@@ -54,6 +54,7 @@ export function status(id: string, changes: Partial<ServerStatus> = {}): ServerS
     serverInfo: undefined,
     tools: [],
     excluded: [],
+    placeOf: () => undefined,
     changedOffers: [],
     prompts: [],
     resources: noResources,
