@@ -77,7 +77,18 @@ export function followCalls(
 }
 
 async function allLines(file: string): Promise<string[]> {
-  return linesOf(await readTextFile(file, largestFile, anyBytes));
+  return linesOf(await wholeText(file));
+}
+
+function wholeText(file: string): Promise<string> {
+  return readTextFile(file, largestFile, anyBytes);
+}
+
+/** Splits nothing, because a full record has megabytes. @param text ends with the end of a line */
+function lastLines(text: string, most: number): { readonly text: string; readonly count: number } {
+  let [from, count] = [text.length, 0];
+  for (; from > 0 && count < most; count++) from = text.lastIndexOf('\n', from - 2) + 1;
+  return { text: text.slice(from), count };
 }
 
 function linesOf(text: string): string[] {
@@ -139,10 +150,10 @@ export class CallFile implements Disposable {
       this.lines ??= (await allLines(this.file).catch(() => [])).length;
       if (this.lines === 0 || this.lines + lines > 2 * mostFacts) {
         // A file that cannot be read again would keep all later facts out.
-        const before = await callLines(this.file).catch(() => []);
-        const kept = [...before, ...linesOf(text)].slice(-mostFacts);
-        await makePrivateFile(this.file, `${kept.join('\n')}\n`);
-        this.lines = kept.length;
+        const before = await wholeText(this.file).catch(() => '');
+        const kept = lastLines(`${before}${before === '' || before.endsWith('\n') ? '' : '\n'}${text}`, mostFacts);
+        await makePrivateFile(this.file, kept.text);
+        this.lines = kept.count;
       } else {
         await appendFile(this.file, text, { mode: 0o600 });
         this.lines += lines;
