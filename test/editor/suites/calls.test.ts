@@ -193,16 +193,18 @@ describe('calls', () => {
   });
 
   it('The shown calls are exported', async () => {
-    // The dialog completes a path by the names that are there, so the folder is a new one.
     const folder = await mkdtemp(join(tmpdir(), 'export-'));
     const target = join(folder, 'calls.jsonl');
     void vscode.commands.executeCommand('mcpToolsets.exportCalls');
-    await page.waitFor('.quick-input-widget >> text=Export Calls');
-    await page.press('Control+A');
-    await page.type(target);
-    await page.press('Enter');
+    const dialog = '.quick-input-widget:visible:has-text("Export Calls")';
+    await page.waitFor(dialog);
+    await page.fill(`${dialog} input[type="text"]`, target);
     const exported = await until(
-      () => readFile(target, 'utf8').catch(() => ''),
+      async () => {
+        // The dialog ignores the key while it reads the folder.
+        if ((await page.texts(dialog)).length > 0) await page.press('Enter');
+        return readFile(target, 'utf8').catch(() => '');
+      },
       (text) => text !== '',
       'the file',
     );

@@ -50,6 +50,8 @@ export const page = {
   /** One chord, such as `Control+Shift+P` or `Enter`. */
   press: (keys: string) => perform({ do: 'press', keys }),
   type: (text: string) => perform({ do: 'type', text }),
+  /** Replaces the value of an input at once. */
+  fill: (selector: string, text: string) => perform({ do: 'fill', selector, text }),
   waitFor: (selector: string, state: 'visible' | 'hidden' = 'visible') => perform({ do: 'waitFor', selector, state }),
   /** The visible text of each matching element now. */
   texts: (selector: string) => perform({ do: 'texts', selector }) as Promise<string[]>,

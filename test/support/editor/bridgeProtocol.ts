@@ -32,6 +32,7 @@ export type PageRequest =
   | { do: 'scroll'; selector: string; down: number }
   | { do: 'press'; keys: string }
   | { do: 'type'; text: string }
+  | { do: 'fill'; selector: string; text: string }
   | { do: 'waitFor'; selector: string; state: 'visible' | 'hidden' }
   | { do: 'texts'; selector: string }
   | { do: 'images'; selector: string }

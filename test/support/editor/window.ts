@@ -162,6 +162,8 @@ export class EditorWindow {
         return page.keyboard.press(request.keys);
       case 'type':
         return page.keyboard.type(request.text);
+      case 'fill':
+        return page.locator(request.selector).first().fill(request.text);
       case 'waitFor':
         return void (await page.locator(request.selector).first().waitFor({ state: request.state }));
       case 'texts':
