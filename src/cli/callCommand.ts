@@ -3,7 +3,16 @@ import { oneLine } from '../core/base/inert.js';
 import type { Host } from '../core/host/hostContract.js';
 import type { Toolset } from '../core/tools/catalogue.js';
 import { readObject } from './options.js';
-import { complain, complainOf, complainOfOutcome, misuse, print, printContent, toJson } from './output.js';
+import {
+  complain,
+  complainLines,
+  complainOf,
+  complainOfOutcome,
+  misuse,
+  print,
+  printContent,
+  toJson,
+} from './output.js';
 import { inOrder, resultTexts } from './render.js';
 import { withHost, type Run } from './withHost.js';
 
@@ -39,7 +48,7 @@ export async function call(
     if (outcome.kind !== 'result') return complainOfOutcome(outcome);
     const { result } = outcome;
     if (run.json) print(toJson(result));
-    else for (const text of resultTexts(result)) printContent(text);
+    else for (const text of resultTexts(result)) (outcome.unanswered ? complainLines : printContent)(text);
     return result.isError === true ? 1 : 0;
   });
 }

@@ -5,6 +5,9 @@ import { largestConfigFile, readTextFileSync } from '../core/base/textFile.js';
 import { explain, type ExplainedTool, type RoadAnswer } from '../core/host/explain.js';
 import { teamPath } from '../core/team/grants.js';
 import { parseTeam, type Member } from '../core/team/team.js';
+import { exclusionPhrase, exclusionRemedy } from '../core/tools/exclusion.js';
+import { compilePermissions, permissionOf, type PermissionRules } from '../core/tools/permissions.js';
+import { PersonsPermissions } from './toolPermissions.js';
 import { complain, misuse, print, toJson } from './output.js';
 import { positionText } from './render.js';
 import { withServers, type Run } from './withHost.js';
@@ -13,8 +16,14 @@ import { withServers, type Run } from './withHost.js';
 export async function explainTool(run: Run, name: string | undefined): Promise<number> {
   if (name === undefined) return misuse('`explain` takes the name of a tool.');
   const members = membersOf(run.folder);
-  return await withServers(run, ({ host: { snapshot } }) => {
-    const { tools, silent } = explain(name, snapshot, members);
+  // The editor does not read these permissions.
+  const permissions = compilePermissions([run.permissions.rules]);
+  return await withServers({ ...run, permissions: PersonsPermissions.none }, ({ host: { snapshot } }) => {
+    const { tools: found, silent } = explain(name, snapshot, members);
+    const tools = found.map((tool) => ({
+      ...tool,
+      roads: tool.roads.map((road) => permitted(road, tool, permissions)),
+    }));
     if (run.json) print(toJson({ tools, silent }));
     else if (tools.length > 0) print(tools.map((tool) => textOf(tool, run.folder)).join('\n\n'));
     if (tools.length === 0) {
@@ -23,6 +32,16 @@ export async function explainTool(run: Run, name: string | undefined): Promise<n
     }
     return tools.some(({ roads }) => roads.some(({ offered }) => offered)) ? 0 : 1;
   });
+}
+
+function permitted(answer: RoadAnswer, { original }: ExplainedTool, rules: PermissionRules): RoadAnswer {
+  if (answer.road !== 'other agents' || !answer.offered) return answer;
+  const { road, name } = answer;
+  const { permission, pattern = name } = permissionOf({ original, published: name }, rules);
+  const denied = { kind: 'denied', pattern, published: name } as const;
+  if (permission === 'deny')
+    return { road, offered: false, why: exclusionPhrase(denied), fix: exclusionRemedy(denied) };
+  return permission === 'ask' ? { ...answer, note: 'a person is asked before each call' } : answer;
 }
 
 /** A team file with a mistake has its own problem. */

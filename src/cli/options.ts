@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { roundingError } from '../core/base/exactNumbers.js';
 import { isObject } from '../core/base/isObject.js';
 
 const options = {
@@ -42,14 +43,17 @@ export function givenOptions(values: Options): (keyof Options)[] {
   );
 }
 
-/** Returns the JSON object of a command line, or why the text is not a JSON object. */
-export function readObject(what: string, json: string): Record<string, unknown> | string {
+/** Returns the JSON object of a command line or a file, or why the text is not such an object. @param example an object */
+export function readObject(what: string, json: string, example = '{"text":"hello"}'): Record<string, unknown> | string {
   let value: unknown;
   try {
     value = JSON.parse(json);
   } catch (error) {
     return `${what} are not JSON: ${(error as Error).message}`;
   }
-  if (isObject(value)) return value;
-  return `${what} are not a JSON object, such as {"text":"hello"}.`;
+  if (!isObject(value)) return `${what} are not a JSON object, such as ${example}.`;
+  const rounded = roundingError(json);
+  return rounded === undefined
+    ? value
+    : `${what} cannot be sent as they are: ${rounded} Write it as a text, if the server takes one.`;
 }

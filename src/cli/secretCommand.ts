@@ -1,7 +1,7 @@
 /** `mcp-toolsets secret` (C2). The value is never an argument, which other programs can see. */
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
-import { isSecretName } from '../core/config/read/references.js';
+import { isSecretName, secretNameRule } from '../core/config/read/references.js';
 import { deleteSecret, NoKeyring, secretNames, storeSecret } from './keyring.js';
 import { ask, complain, misuse, print, toJson } from './output.js';
 
@@ -15,7 +15,8 @@ export async function secret(json: boolean, [action, name, ...more]: readonly (s
       case 'set':
       case 'delete':
         if (name === undefined) return misuse('The name of a secret is missing.');
-        if (!isSecretName(name)) return misuse(`"${name}" cannot be the name of a secret: use letters, digits and _.`);
+        if (!isSecretName(name))
+          return misuse(`"${name}" cannot be the name of a secret: it must be ${secretNameRule}.`);
         if (more.length > 0)
           return misuse(
             'Do not give the value as an argument, because other programs can see arguments. Type it when you are asked, or send it to the standard input.',

@@ -2,10 +2,14 @@
 import { bothEnds, oneLine, visibleJson } from '../core/base/inert.js';
 import { inNextTurn } from '../core/base/turns.js';
 import type { CallAnswer, CallQuestion } from '../core/host/permission.js';
-import { aloneOnTerminal, echo } from './output.js';
+import { aloneOnTerminal, complain, echo } from './output.js';
 
 /** Resolves to `no` without a terminal, or if the call no longer waits. */
 export async function askOnTerminal(question: CallQuestion, signal: AbortSignal): Promise<CallAnswer> {
+  if (!isTerminal()) {
+    complain(`No terminal is there to ask about the call of "${question.tool}". \`--allow\` with its name permits it.`);
+    return 'no';
+  }
   const text = (): string => questionText(question, process.stderr.columns);
   const answer = await answerOnTerminal(text, 'The agent no longer waits for this call.', signal);
   return isYes(answer) ? 'once' : /^c(onversation)?$/.test(answer) ? 'inConversation' : 'no';

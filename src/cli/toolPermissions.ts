@@ -21,6 +21,8 @@ export class PersonsPermissions {
     private own: Rules,
   ) {}
 
+  static readonly none = new PersonsPermissions('', {}, {});
+
   /** Returns why the file cannot be read, as a sentence. Then no tool may be called. */
   static read(home: string, options: PermissionOptions): PersonsPermissions | string {
     const file = path.join(home, '.minds', 'permissions.json');
@@ -68,5 +70,7 @@ export class PersonsPermissions {
 }
 
 function rulesOf(file: string, text: string | undefined): Rules | string {
-  return text === undefined ? {} : readObject(`The permissions in ${file}`, withoutMark(text));
+  return text === undefined
+    ? {}
+    : readObject(`The permissions in ${file}`, withoutMark(text), '{"*":"ask","docs_*":"allow"}');
 }

@@ -1,5 +1,5 @@
 /** Makes the fields of a form. Each shows its label, its purpose and the error of its input. */
-import { roundingError } from './exactNumbers.js';
+import { roundingError } from '../core/base/exactNumbers.js';
 import { enteredText, inputs, sentText } from './formats.js';
 import { button, element, newId } from './page.js';
 import type { Field, Json, Member } from './schemaForm.js';

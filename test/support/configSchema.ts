@@ -135,10 +135,16 @@ const reference = level('reference', {
 });
 
 const server = level('server', {
-  anyOf: ['stdio', 'streamable_http'].map((transport) => ({
-    properties: { transport: { const: transport } },
-    required: requiredKeys('server', transport),
-  })),
+  // Each branch below has its own.
+  required: [],
+  anyOf: [
+    ...['stdio', 'streamable_http'].map((transport) => ({
+      properties: { transport: { const: transport } },
+      required: requiredKeys('server', transport),
+    })),
+    // Switches off the same server of another file.
+    { properties: { enabled: { const: false } }, required: ['enabled'], maxProperties: 1 },
+  ],
 });
 
 /** Also allows no value, if everything in it is commented out. */

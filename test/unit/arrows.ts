@@ -265,7 +265,7 @@ export const arrows: Record<string, readonly string[]> = {
     'vscode/views/rows',
     'vscode/consent',
   ],
-  webview: [],
+  webview: ['core/base'],
   'vscode/tryTool': [
     'core/base',
     'core/protocol',

@@ -60,8 +60,8 @@ export function jsonSyntax(spot: Spot, what: string): Problem {
   return problem('json-syntax', 'error', spot, `The file is not JSON: ${what}.`, fix);
 }
 
-export function jsonRootNotAMap(spot: Spot, found: string): Problem {
-  const message = `The file is ${found}; expected an object from server ids to their settings.`;
+export function jsonRootNotAMap(spot: Spot, found: string, what = 'The file'): Problem {
+  const message = `${what} is ${found}; expected an object from server ids to their settings.`;
   const fix = 'Write `{ "mcpServers": { … } }`, or the servers themselves in one object.';
   return problem('servers-not-a-map', 'error', spot, message, fix);
 }
@@ -221,8 +221,11 @@ export function referenceNotReplaced(
 }
 
 /** @param why must not quote the URL, because it may hold credentials */
-export function urlInvalid(spot: Spot, why: string): Problem {
-  const fix = 'Write the whole address of the server, for example `url: https://example.com/mcp`.';
+export function urlInvalid(
+  spot: Spot,
+  why: string,
+  fix = 'Write the whole address of the server, for example `url: https://example.com/mcp`.',
+): Problem {
   return problem('url-invalid', 'error', spot, `\`url\` ${why}.`, fix);
 }
 

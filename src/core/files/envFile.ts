@@ -1,5 +1,5 @@
 /** Reads the file of `envFile` (C2). A config file may come from anyone, so the file has to be in its folder (S1a). */
-import { isBelow, realPath } from '../base/paths.js';
+import { isBelow, realPath, samePath } from '../base/paths.js';
 import { readTextFileSync } from '../base/textFile.js';
 import type { EnvFileReading } from '../config/model.js';
 import { reasonOf } from './watchedFile.js';
@@ -10,7 +10,7 @@ const largestEnvFile = 64 * 1024;
 /** @param within the folder around the file; undefined permits any file */
 export function readEnvFile(file: string, within: string | undefined): EnvFileReading {
   const real = realPath(file);
-  if (within !== undefined && !isBelow(real, within)) {
+  if (within !== undefined && !samePath(real, within) && !isBelow(real, within)) {
     return { kind: 'refused', reason: `it is outside ${within}, links followed` };
   }
   try {

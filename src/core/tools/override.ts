@@ -53,18 +53,21 @@ function applied(schema: Schema, name: string, override: ArgumentOverride, repor
   if (override.fixed) return appliedFixed(schema, name, override.fixed.value, report);
   const { default: byDefault, allow } = override;
   let isKnown = false;
+  const isAllowedDefault = byDefault && (!allow || isAllowed(byDefault.value, allow.map(compilePattern)));
   const change = (property: unknown): unknown => {
     isKnown = true;
     const asObject = isObject(property) ? property : {};
     const narrowed = allow ? withAllowed(asObject, allow, schema, report) : asObject;
-    return byDefault ? { ...narrowed, default: byDefault.value } : narrowed;
+    if (!byDefault) return narrowed;
+    const { default: ofServer, ...rest } = narrowed;
+    return isAllowedDefault ? { ...narrowed, default: byDefault.value } : rest;
   };
   const judged = byDefault && withFixed(schema, name, byDefault.value);
   if (byDefault && judged?.kind === 'changed' && judged.isRefused) {
     report('refused', `does not take the default ${inBrief(byDefault.value)}`, { key: 'default' });
   }
-  const changed = withChanged(schema, name, change, byDefault !== undefined);
-  if (byDefault && allow && !isAllowed(byDefault.value, allow.map(compilePattern))) {
+  const changed = withChanged(schema, name, change, isAllowedDefault === true);
+  if (byDefault && !isAllowedDefault) {
     const fix = 'Write a default that `allow` allows.';
     report('refused', `may not have the default ${inBrief(byDefault.value)}, by its \`allow\``, {
       key: 'default',
@@ -122,13 +125,17 @@ function mayTake(property: Schema, pattern: Pattern, root: Schema): boolean {
   return texts === undefined || texts.some((text) => pattern.matches(text) && takes(text));
 }
 
-/** Returns all texts that a schema can take, if it lists them. */
+/** Returns all texts that a schema can take, alone or in a list, if it lists them. */
 function knownTexts(schema: Schema, root: Schema, depth = 0): readonly string[] | undefined {
-  const { enum: values, const: only, anyOf, oneOf, $ref } = schema;
+  const { enum: values, const: only, type, items, anyOf, oneOf, $ref } = schema;
   const listed = Array.isArray(values) ? (values as unknown[]) : only === undefined ? undefined : [only];
   if (listed) return listed.filter((value) => typeof value === 'string');
-  if (schema['type'] !== undefined && ![schema['type']].flat().includes('string')) return [];
   if (depth > deepest) return undefined;
+  const types = [type].flat();
+  if (type !== undefined && !types.includes('string')) {
+    if (!types.includes('array')) return [];
+    return isObject(items) ? knownTexts(items, root, depth + 1) : undefined;
+  }
   const target = typeof $ref === 'string' && $ref.startsWith('#') ? targetOf($ref, root) : undefined;
   const branches = isObject(target) ? [target] : [anyOf, oneOf].find(Array.isArray);
   const found = branches?.map((one: unknown) => (isObject(one) ? knownTexts(one, root, depth + 1) : undefined));

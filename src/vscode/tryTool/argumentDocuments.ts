@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
 import { isObject } from '../../core/base/isObject.js';
 import { withLocalReferences } from '../../core/tools/localReferences.js';
-import { roundingError } from '../../webview/exactNumbers.js';
+import { roundingError } from '../../core/base/exactNumbers.js';
 
 const scheme = 'mcp-toolsets-arguments';
 

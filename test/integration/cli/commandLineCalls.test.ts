@@ -167,9 +167,15 @@ describe('command line: tools, resources, prompts', () => {
     });
 
     it('A permission to ask is refused without a terminal', async () => {
-      const { code, stdout } = await cli.runWith(renamed, 'call', 'a_pid', '{}', '--ask', 'pid');
-      assert.equal(code, 1);
-      assert.match(stdout, /did not allow this call/);
+      const { code, stdout, stderr } = await cli.runWith(renamed, 'call', 'a_pid', '{}', '--ask', 'pid');
+      assert.deepEqual([code, stdout], [1, '']);
+      assert.match(stderr, /No terminal is there to ask about the call of "a_pid"[^]*did not allow this call/);
+    });
+
+    it('`explain` applies them to other agents only, because the editor does not read them', async () => {
+      const { code, stdout } = await cli.runWith(renamed, 'explain', 'a_pid', '--deny', 'pid');
+      assert.equal(code, 0);
+      assert.match(stdout, /editor +offered as [^]*other agents +not offered: denied by your permissions: pid/);
     });
 
     it('Unreadable permissions let nothing start', async () => {
@@ -184,6 +190,12 @@ describe('command line: tools, resources, prompts', () => {
     it('`call` prints the text of the result', async () => {
       const { code, stdout, stderr } = await cli.runWith(several, 'call', 'good_echo', '{"text":"hello\\nthere"}');
       assert.deepEqual([code, stdout, stderr], [0, 'hello\nthere\n', '']);
+    });
+
+    it('`call` sends no number as another one', async () => {
+      const { code, stderr } = await cli.runWith(several, 'call', 'good_echo', '{"id":12345678901234567890}');
+      assert.equal(code, 2);
+      assert.match(stderr, /12345678901234567890 would be sent as another number/);
     });
 
     it('`call` prints progress on stderr, and the result as JSON', async () => {
@@ -225,7 +237,7 @@ describe('command line: tools, resources, prompts', () => {
       assert.match(refused.stderr, /-32000: not now/);
       const died = await cli.runWith({ a: fixture('crashes-on-call') }, 'call', 'crash');
       assert.equal(died.code, 1);
-      assert.match(died.stdout, /result unknown.*exited with code 70/);
+      assert.match(died.stderr, /result unknown.*exited with code 70/);
     });
 
     it('`call` of an unpublished tool exits with 1 and lists problems as possible causes', async () => {

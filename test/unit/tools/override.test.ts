@@ -266,6 +266,18 @@ describe('overrides of tools (O1–O6)', () => {
       { a: { allow: ['x'] } },
       ['refused a'],
     ],
+    [
+      'a pattern for a list of any texts',
+      { properties: { a: { type: 'array', items: text }, b: { type: 'array' } } },
+      { a: { allow: ['bug', 'area-*'] }, b: { allow: ['area-*'] } },
+      [],
+    ],
+    [
+      'a pattern that no item of a list has',
+      { properties: { a: { type: 'array', items: { enum: ['bug'] } } } },
+      { a: { allow: ['bug', 'area-*'] } },
+      ['refused a'],
+    ],
   ] as [string, Schema, Record<string, ArgumentOverride>, string[]][]) {
     it(`${faults.length > 0 ? 'is a problem' : 'is no problem'}: ${what}`, () => {
       assert.deepEqual(kinds(changed(schema, given).faults), faults);
@@ -290,6 +302,15 @@ describe('overrides of tools (O1–O6)', () => {
     assert.deepEqual(shown('slow'), { a: { ...text, enum: ['fast'] } });
     assert.deepEqual(shown(null), { a: { ...text, enum: ['fast'] } });
     assert.deepEqual(shown('fast'), { a: { ...text, enum: ['fast'], default: 'fast' } });
+  });
+
+  it('a default of the file that `allow` refuses is not shown, and the argument stays required', () => {
+    const { schema, faults } = changed(
+      { properties: { a: { ...text, default: 'q' } }, required: ['a'] },
+      { a: { default: { value: 'zz' }, allow: ['q'] } },
+    );
+    assert.deepEqual([schema['properties'], schema['required']], [{ a: { ...text, enum: ['q'] } }, ['a']]);
+    assert.deepEqual(kinds(faults), ['refused a']);
   });
 
   it('a refused list is told by the item that is refused', () => {

@@ -102,9 +102,9 @@ export class NodeReader {
   knownEntries(level: KeyLevel, map: MapNode, at: Place): Entries {
     const entries = this.entries(map, at);
     const known = keysOf(level);
-    for (const entry of entries.values()) {
+    for (const [key, entry] of entries) {
       // Keys with `x-` at the top are the customary place for anchors. Only other keys refer to them.
-      if (known.includes(entry.key) || (level === 'root' && entry.key.startsWith('x-'))) continue;
+      if (known.includes(key) || (level === 'root' && entry.key.startsWith('x-'))) continue;
       const ofOthers = keysOfOthers[level]?.includes(entry.key) === true;
       this.noteWarning(() => {
         if (ofOthers) return problems.keyNotUsed(this.atKey(entry), entry.key);

@@ -147,7 +147,7 @@ function readUrl(
   if (written === undefined) return undefined;
   const url = { url: written, ...(reference && { urlReference: reference }) };
   if (reference && written === '') return url;
-  const invalid = (why: string): undefined => reader.note(problems.urlInvalid(at, why));
+  const invalid = (why: string): undefined => reader.note(problems.urlInvalid(at, why, correctionOf(reference)));
   if (written.trim() === '') return invalid('is empty');
   if (!reference) noteForeign(reader, written, at, '`url`', everySyntax);
   if (!URL.canParse(written)) return invalid('is not a complete URL');
@@ -211,14 +211,16 @@ function readHeaders(reader: EntryReader, entry: MapEntry | undefined): Map<stri
     if (value === undefined) continue;
     if (!isHeaderValue(value.value)) {
       const what = `The value of header \`${name}\` holds a line break, a control character or one beyond Latin-1`;
-      const next =
-        value.kind === 'reference' && value.source.kind !== 'command'
-          ? `Correct the variable \`${value.source.name}\`.`
-          : 'Remove the character.';
+      const next = correctionOf(value) ?? 'Remove the character.';
       reader.note(problems.headerInvalid(reader.atValue(item), what, next));
     } else values.set(item.key, value);
   }
   return values;
+}
+
+function correctionOf(value: EnvValue | undefined): string | undefined {
+  if (value?.kind !== 'reference' || value.source.kind === 'command') return undefined;
+  return `Correct the variable \`${value.source.name}\`.`;
 }
 
 /** True if `fetch` takes the value. It drops white space at the ends, as behind a token from a file. */

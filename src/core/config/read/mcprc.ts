@@ -41,7 +41,7 @@ function serversOf(reader: EntryReader, root: ValueNode): Entries | undefined {
     reader.note(problems.keyBesideServers(reader.atKey(entry), entry.key));
   }
   if (nested.value.kind === 'map') return reader.entries(nested.value, at, problems.duplicateServer);
-  return reader.note(problems.jsonRootNotAMap(reader.atValue(nested), describe(nested.value)));
+  return reader.note(problems.jsonRootNotAMap(reader.atValue(nested), describe(nested.value), '`mcpServers`'));
 }
 
 /** Names of the HTTP transports. Here they are one (X2). */
@@ -55,9 +55,9 @@ function translated(server: MapEntry): MapEntry {
   for (const entry of written.values()) {
     const { key, value } = entry;
     if (key === 'transport' || (key === 'type' && !written.has('transport'))) {
-      entries.set('transport', { ...entry, key: 'transport', value: transportOf(value) });
+      entries.set('transport', { ...entry, value: transportOf(value) });
     } else if (key === 'disabled' && !written.has('enabled')) {
-      entries.set('enabled', { ...entry, key: 'enabled', value: opposite(value) });
+      entries.set('enabled', { ...entry, value: opposite(value) });
     } else entries.set(key, entry);
   }
   if (!entries.has('transport') && written.has('url') !== written.has('command')) {

@@ -93,6 +93,8 @@ function readDefinition(
     value.kind === 'map' ? reader.knownEntries('server', value, reader.places.key(entry)) : new Map();
   const enabled = reader.truth(entries.get('enabled')) ?? true;
   const trulyStateless = reader.truth(entries.get('truely-stateless')) ?? false;
+  // Such an entry only switches off the same server of another file (C5).
+  if (!enabled && entries.size === 1) return undefined;
   const launch = readLaunch(reader, entry, entries);
   const view = readView(reader, entries);
   if (launch === undefined) return undefined;

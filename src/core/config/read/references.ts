@@ -86,15 +86,23 @@ function readSource(reader: EntryReader, entry: MapEntry): ReferenceSource | und
     entry.key === 'secret'
       ? ([
           'secret',
-          'a name of letters, digits and `_`',
+          secretNameRule,
           'Write a name for the secret, for example `secret: GITHUB_TOKEN`, and not the secret itself.',
         ] as const)
-      : (['env', 'a name', 'Write the name of an environment variable.'] as const);
+      : (['env', 'the name of an environment variable', 'Write the name alone, for example `env: HOME`.'] as const);
   const name = reader.string(entry, fix, 'secret');
   if (name === undefined) return undefined;
-  if (kind === 'env' ? name !== '' : isSecretName(name)) return { kind, name };
+  if (kind === 'env' ? isVariableName(name) : isSecretName(name)) return { kind, name };
   return reader.wrong(entry, expected, fix, name === '' ? 'an empty text' : 'another text');
 }
+
+/** Windows has names such as `ProgramFiles(x86)`. No program sets a name with blanks at its ends or in the form of a reference. */
+function isVariableName(name: string): boolean {
+  return name !== '' && name === name.trim() && !/[=\0]|^\$|^%.*%$/.test(name);
+}
+
+/** Completes “must be …”. */
+export const secretNameRule = 'a name of at most 64 letters, digits, `_`, `.` and `-` that begins with a letter or `_`';
 
 export function isSecretName(name: string): boolean {
   return /^[A-Za-z_][\w.-]{0,63}$/.test(name);

@@ -329,8 +329,12 @@ function readAllowed(reader: EntryReader, entry: MapEntry | undefined): readonly
   if (!entry) return undefined;
   const fix = "Write a list of patterns, for example `allow: ['bug', 'area-*']`.";
   const patterns = reader.texts(entry, 'A pattern of `allow`', fix);
-  if (patterns?.every((pattern) => pattern.trim() !== '') && patterns.length > 0) return patterns;
-  return patterns || isEmpty(entry.value)
-    ? reader.wrong(entry, 'a list of patterns', fix, 'one that allows nothing')
-    : undefined;
+  const { value } = entry;
+  const blank = patterns?.findIndex((pattern) => pattern.trim() === '') ?? -1;
+  if (patterns && patterns.length > 0 && blank < 0) return patterns;
+  if (!patterns && !isEmpty(value)) return undefined;
+  const item = value.kind === 'list' ? value.items[blank] : undefined;
+  return item
+    ? reader.wrong({ ...entry, value: item }, 'a text that is not blank', fix, 'another', 'A pattern of `allow`')
+    : reader.wrong(entry, 'a list of patterns', fix, 'one that allows nothing');
 }

@@ -1,6 +1,6 @@
 /** A number is sent unchanged, or not at all (E3). */
 import assert from 'node:assert/strict';
-import { roundingError } from '../../../src/webview/exactNumbers.js';
+import { roundingError } from '../../../src/core/base/exactNumbers.js';
 
 describe('numbers that a person writes', () => {
   it('numbers that JavaScript represents exactly are accepted', () => {
