@@ -59,8 +59,7 @@ function applied(schema: Schema, name: string, override: ArgumentOverride, repor
     const asObject = isObject(property) ? property : {};
     const narrowed = allow ? withAllowed(asObject, allow, schema, report) : asObject;
     if (!byDefault) return narrowed;
-    const { default: ofServer, ...rest } = narrowed;
-    return isAllowedDefault ? { ...narrowed, default: byDefault.value } : rest;
+    return isAllowedDefault ? { ...narrowed, default: byDefault.value } : withoutDefault(narrowed);
   };
   const judged = byDefault && withFixed(schema, name, byDefault.value);
   if (byDefault && judged?.kind === 'changed' && judged.isRefused) {
@@ -81,6 +80,10 @@ function applied(schema: Schema, name: string, override: ArgumentOverride, repor
 
 const unusable = 'is in a part of the schema that no override can change';
 const unknown = 'is not in its schema';
+
+function withoutDefault({ default: _, ...rest }: Schema): Schema {
+  return rest;
+}
 
 function appliedFixed(schema: Schema, name: string, value: unknown, report: Report): Schema {
   const found = withFixed(schema, name, value);
