@@ -110,6 +110,25 @@ describe('reload (R2, R3)', () => {
     );
   });
 
+  for (const entry of [
+    '5',
+    '{ transport: stdio, command: node }',
+    '{ transport: stdio, command: node, enabled: false }',
+  ]) {
+    it(`an entry with the id of the built-in toolset costs only itself (C4, L5): ${entry}`, async () => {
+      const edited = stage.edit(`${file({ a: 'command: a' })}  mcp_admin: ${entry}\n`);
+      (await stage.connector.nextConnect()).succeed(listing('x'));
+      await edited;
+      const status = JSON.stringify(await stage.call('mcp_admin', 'mcp_status'));
+      assert.match(status, /a: running/);
+      assert.doesNotMatch(status, /mcp_admin: /);
+      if (!entry.includes('enabled')) assert.match(status, /error in .*mcp_admin.* Rename the server/);
+      assert.ok(stage.codes().includes('server-id-invalid'));
+      assert.deepEqual(stage.published(), ['a/x']);
+      assert.equal(stage.connector.connects, 1);
+    });
+  }
+
   it('an update with two tools of one name is refused, and the earlier names stay', async () => {
     await stage.serve('a', 'command: a', 'p_x', 'x');
     await stage.edit(file({ a: "command: a, transform: [{ prefix: { remove: p_, add: '' } }]" }));
