@@ -94,6 +94,16 @@ describe('several sources as one model (C4, C5)', () => {
     assert.deepEqual(codes(state.apply([sourceOf(text)], { ...configDeps, env }).problems), ['env-unset']);
   });
 
+  it('a file that became unreadable keeps its text, and has a problem until it is read again', () => {
+    const state = new ConfigState();
+    const readable = sourceOf(file(server('a')));
+    const merged = state.apply([{ ...readable, unreadable: 'it is a folder' }], configDeps);
+    assert.deepEqual(ids(merged), ['a']);
+    assert.deepEqual(codes(merged.problems), ['file-unreadable']);
+    assert.match(merged.problems[0]?.message ?? '', /it is a folder\. Its previous content stays in effect/);
+    assert.deepEqual(state.apply([readable], configDeps).problems, []);
+  });
+
   it('a file refused from the beginning has no servers', () => {
     const merged = new ConfigState().apply([sourceOf(broken)], configDeps);
     assert.deepEqual([ids(merged), merged.refused], [[], ['/ws/.minds/mcp.yaml']]);
