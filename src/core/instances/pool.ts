@@ -143,7 +143,7 @@ export class InstancePool {
       this.tasks.begin(outcome.result, instance, conversation, published);
       // The news of a lease wait for a result with text.
       if (taskIn(outcome.result) !== undefined) return outcome;
-      const { news } = instance;
+      const news = this.isShared ? this.deps.conversations.givesUp(conversation) : instance.news;
       instance.news = undefined;
       return news ? { ...outcome, news } : outcome;
     });

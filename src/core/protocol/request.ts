@@ -87,7 +87,9 @@ export type LeaseNews =
   /** The same, if the conversation may have had another session and another instance before. */
   | { readonly kind: 'newHere' }
   /** The state of an earlier instance of the conversation is gone. */
-  | { readonly kind: 'replaced'; readonly cause: string };
+  | { readonly kind: 'replaced'; readonly cause: string }
+  /** The same, but now all conversations share an instance. */
+  | { readonly kind: 'shared'; readonly cause: string };
 
 /** Why a call has no answer of its server. `reason` has no text of a server or an agent. */
 export interface Unanswered {
