@@ -107,6 +107,8 @@ export type ToolOutcome = Outcome<
   CallToolResult,
   Recorded & {
     readonly news?: LeaseNews | undefined;
+    /** With news, the working directory of the instance, an absolute path. Absent for a server over HTTP. */
+    readonly folder?: string | undefined;
     /** The toolset of the tool, if the call did not name it. */
     readonly toolset?: string;
     /** The tool's published name, if the client calls it by another. */
