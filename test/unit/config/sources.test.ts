@@ -117,6 +117,20 @@ describe('several sources as one model (C4, C5)', () => {
     assert.deepEqual(ids(state.apply([sourceOf(broken)], configDeps)), [], 'nothing older comes back');
   });
 
+  it('a file with empty `servers` counts as a deleted one, and an empty file is refused (C1, C4)', () => {
+    for (const [text, left] of [
+      ['version: 1\nservers:\n', []],
+      ['', ['a']],
+      ['# version: 1\n', ['a']],
+    ] as const) {
+      const state = new ConfigState();
+      state.apply([sourceOf(file(server('a')))], configDeps);
+      const merged = state.apply([sourceOf(text)], configDeps);
+      assert.deepEqual(ids(merged), left);
+      assert.deepEqual(codes(merged.problems), left.length > 0 ? ['version-missing'] : []);
+    }
+  });
+
   it('a removed source is forgotten', () => {
     const state = new ConfigState();
     state.apply([sourceOf(file(server('a')))], configDeps);
