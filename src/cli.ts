@@ -168,12 +168,14 @@ const commands = new Map<string, Command>(
 async function status(run: Run, _: unknown, options: Options): Promise<number> {
   const gateways = await servedBy(tokenFileFor(run.folder, options['token-file']));
   return withServers(run, ({ host: { snapshot } }) => {
-    const ofFiles = snapshot.problems.filter(isOfFile);
-    complainOf(ofFiles);
+    const { servers, problems } = snapshot;
+    // These are in no row of the table.
+    const others = problems.filter((one) => one.severity === 'error' && !servers.some(({ id }) => id === one.server));
+    complainOf(others);
     const shown = gateways.map(({ program, pid, since, clients }) => ({ ...program, pid, since, clients }));
     print(run.json ? toJson({ ...snapshot, gateways: shown }) : statusTable(snapshot));
     if (!run.json) for (const line of [...tokenLines(snapshot), ...gatewayLines(gateways)]) print(line);
-    return ofFiles.length > 0 || snapshot.servers.some(isBroken) ? 1 : 0;
+    return others.length > 0 || servers.some(isBroken) ? 1 : 0;
   });
 }
 

@@ -5,8 +5,8 @@ import { systemClock } from '../core/base/clock.js';
 import { DisposableStore } from '../core/base/disposables.js';
 import type { Log } from '../core/base/log.js';
 import { asText } from '../core/base/text.js';
+import type { SourceText } from '../core/config/model.js';
 import { ConfigState } from '../core/config/read/merge.js';
-import { sourceFiles } from '../core/config/sources.js';
 import type { SecretStore } from '../core/connections/http/oauth/contract.js';
 import { CallFile, callFileOf } from '../core/files/callFile.js';
 import { watchFolderOf } from '../core/files/folderWatch.js';
@@ -152,7 +152,7 @@ export async function withHost(
       client,
       store,
       follow: () => {
-        readSources = followConfig(host, folder, store);
+        readSources = followConfig(host, sources, store);
         run.permissions.follow(host, store);
       },
       closeFirst: (close) => void closings.push(close),
@@ -169,20 +169,24 @@ export async function withHost(
 }
 
 /** Returns a function that reads the files at once and resolves when the host has them. */
-function followConfig(host: Host, folder: string, store: DisposableStore): () => Promise<void> {
-  const files = sourceFiles([folder], homedir()).map((source) => {
+function followConfig(host: Host, sources: readonly SourceText[], store: DisposableStore): () => Promise<void> {
+  const files = sources.map((source) => {
     const watched = store.add(watchFile(source.file, { clock: systemClock, pollMs: 500, debounceMs: 50 }));
     store.add(watchFolderOf(source.file, () => watched.nudge()));
-    return { source, watched, text: undefined as string | undefined };
+    return { source, watched };
   });
   for (const each of files) {
     store.add(
       each.watched.onDidChange((content) => {
+        const { source } = each;
         // An unreadable file keeps its last text.
-        if (content.kind !== 'unreadable') each.text = content.kind === 'text' ? content.text : undefined;
+        each.source =
+          content.kind === 'unreadable'
+            ? { ...source, unreadable: content.reason }
+            : { ...source, text: content.kind === 'text' ? content.text : undefined, unreadable: undefined };
         if (files.some(({ watched }) => watched.content === undefined)) return;
         host
-          .setSources(files.map(({ source, text }) => ({ ...source, text })))
+          .setSources(files.map(({ source }) => source))
           .catch((error: unknown) => complain(`The config files were not applied: ${asText(error)}`));
       }),
     );

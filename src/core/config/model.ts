@@ -11,6 +11,8 @@ export interface SourceText {
   /** The default is `folder`. */
   readonly origin?: SourceOrigin;
   readonly text: string | undefined;
+  /** Why the file cannot be read now, as a phrase. The text is an earlier one then. */
+  readonly unreadable?: string | undefined;
 }
 
 export type EnvValue = { readonly kind: 'literal'; readonly value: string } | Reference;

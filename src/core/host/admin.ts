@@ -198,7 +198,7 @@ function statusText(snapshot: StatusSnapshot, conversation: string | undefined, 
   const servers = snapshot.servers.filter(({ id }) => only === undefined || id === only);
   if (only !== undefined && servers.length === 0) return `There is no server "${only}".`;
   const problems = snapshot.problems.filter(needsAttention);
-  const ofFiles = only === undefined ? problems.filter(({ server }) => server === undefined) : [];
+  const ofFiles = only === undefined ? problems.filter(({ server }) => !servers.some(({ id }) => id === server)) : [];
   const lines = [
     ...servers.flatMap((server) => [
       serverLine(server, conversation),

@@ -102,22 +102,15 @@ export class CatalogueBackend implements GatewayBackend, Disposable {
       return { ...outcome, message: [outcome.message, ...missing].join(' ') };
     }
     if (outcome.kind !== 'result') return outcome;
-    const { news, result } = outcome;
+    const { news, folder, result } = outcome;
     if (!isToAll && !news) return outcome;
     return {
       ...outcome,
       ...(isToAll && { toolset, result: resultAmongAll(result, toolset) }),
       ...(news && {
-        notes: [
-          leaseNote(toolset, news, this.releaseAdviceFor(call, toolset), this.folderOf(toolset, call.conversation)),
-        ],
+        notes: [leaseNote(toolset, news, this.releaseAdviceFor(call, toolset), folder)],
       }),
     };
-  }
-
-  private folderOf(toolset: string, conversation: string): string | undefined {
-    const server = this.host.snapshot.servers.find(({ id }) => id === toolset);
-    return server?.instances.find(({ use }) => use.kind === 'leased' && use.conversation === conversation)?.folder;
   }
 
   private releaseAdviceFor(call: ToolsetCall, toolset: string): string | undefined {

@@ -30,7 +30,10 @@ export function leaseNote(server: string, news: LeaseNews, advice: ReleaseAdvice
       return `\n[MCP Toolsets] This conversation now has its own instance of "${server}", which keeps its state between calls${folder === undefined ? '' : ` and works in ${folder}`}.${before} ${how}`;
     }
     case 'replaced':
-      return `\n[MCP Toolsets] The instance of "${server}" that this conversation had is gone (${news.cause}) with all that it held. This result is from a new one. ${how}`;
+    case 'shared': {
+      const now = news.kind === 'replaced' ? `a new one. ${how}` : 'one that all conversations share.';
+      return `\n[MCP Toolsets] The instance of "${server}" that this conversation had is gone (${news.cause}) with all that it held. This result is from ${now}`;
+    }
     default:
       return assertNever(news);
   }

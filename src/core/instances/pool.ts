@@ -134,7 +134,7 @@ export class InstancePool {
   ): Promise<PoolOutcome<ToolOutcome>> {
     // Written out, because a copy by `...` costs all who read it (P3).
     const { arguments: given, meta, signal, onProgress, client, instance } = call;
-    const { timeouts } = this.deps.definition();
+    const { timeouts, launch } = this.deps.definition();
     const timed = { tool: original, arguments: given, meta, signal, onProgress, client, instance, asTask, timeouts };
     return this.use(conversation, call, async (instance) => {
       call.recording?.onSend(instance.id, given);
@@ -143,9 +143,10 @@ export class InstancePool {
       this.tasks.begin(outcome.result, instance, conversation, published);
       // The news of a lease wait for a result with text.
       if (taskIn(outcome.result) !== undefined) return outcome;
-      const { news } = instance;
+      const news = this.isShared ? this.deps.conversations.givesUp(conversation) : instance.news;
       instance.news = undefined;
-      return news ? { ...outcome, news } : outcome;
+      if (!news) return outcome;
+      return { ...outcome, news, ...(launch.transport === 'stdio' && { folder: launch.cwd }) };
     });
   }
 

@@ -12,6 +12,7 @@ const mostConversations = 1_000;
 interface Losses {
   get(conversation: string): string | undefined;
   set(conversation: string, cause: string): void;
+  delete(conversation: string): void;
 }
 
 /** The conversations with an instance of a server, in earlier windows too (P9, X4). */
@@ -43,6 +44,14 @@ export class ServerConversations {
     this.losses.set(conversation, '');
     if (cause !== '') return { kind: 'replaced', cause };
     return { kind: known === undefined && client?.mayHaveLost ? 'newHere' : 'new' };
+  }
+
+  /** Returns the news for the next result if the conversation lost its own instance, and all now share one. */
+  givesUp(conversation: string): LeaseNews | undefined {
+    const cause = this.losses.get(conversation) ?? '';
+    if (cause === '') return undefined;
+    this.losses.delete(conversation);
+    return { kind: 'shared', cause };
   }
 
   loses(conversation: string, cause: string): void {

@@ -87,7 +87,9 @@ export type LeaseNews =
   /** The same, if the conversation may have had another session and another instance before. */
   | { readonly kind: 'newHere' }
   /** The state of an earlier instance of the conversation is gone. */
-  | { readonly kind: 'replaced'; readonly cause: string };
+  | { readonly kind: 'replaced'; readonly cause: string }
+  /** The same, but now all conversations share an instance. */
+  | { readonly kind: 'shared'; readonly cause: string };
 
 /** Why a call has no answer of its server. `reason` has no text of a server or an agent. */
 export interface Unanswered {
@@ -105,6 +107,8 @@ export type ToolOutcome = Outcome<
   CallToolResult,
   Recorded & {
     readonly news?: LeaseNews | undefined;
+    /** With news, the working directory of the instance, an absolute path. Absent for a server over HTTP. */
+    readonly folder?: string | undefined;
     /** The toolset of the tool, if the call did not name it. */
     readonly toolset?: string;
     /** The tool's published name, if the client calls it by another. */

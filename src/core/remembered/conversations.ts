@@ -31,15 +31,22 @@ export class RememberedConversations implements KnownConversations {
 
   of(server: string): ReturnType<KnownConversations['of']> {
     const losses = this.lossesOf(server);
+    const store = (conversation: string): void => {
+      this.servers.set(server, losses);
+      if (!this.deps.isConversation(conversation)) return;
+      this.deps.store(
+        Object.fromEntries([...this.servers.keys()].map((id) => [id, Object.fromEntries(this.conversationsOf(id))])),
+      );
+    };
     return {
       get: (conversation) => losses.get(conversation),
       set: (conversation, cause) => {
         losses.set(conversation, cause);
-        this.servers.set(server, losses);
-        if (!this.deps.isConversation(conversation)) return;
-        this.deps.store(
-          Object.fromEntries([...this.servers.keys()].map((id) => [id, Object.fromEntries(this.conversationsOf(id))])),
-        );
+        store(conversation);
+      },
+      delete: (conversation) => {
+        losses.delete(conversation);
+        store(conversation);
       },
     };
   }

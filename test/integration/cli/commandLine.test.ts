@@ -219,6 +219,15 @@ describe('command line', () => {
       assert.match(stderr, /mcp\.yaml:\d+:\d+: error yaml-syntax: /);
     });
 
+    it('`status` reports the entry with the id of the built-in toolset, which has no row (C4)', async () => {
+      const entry = rawWith(['echo']);
+      const { code, stdout, stderr } = await cli.runWith({ a: entry, mcp_admin: entry }, 'status');
+      assert.equal(code, 1);
+      assert.match(stdout, /^a .* running$/m);
+      assert.doesNotMatch(stdout, /mcp_admin/);
+      assert.match(stderr, /error server-id-invalid: .*mcp_admin/);
+    });
+
     it('`status` reports the error of an entry', async () => {
       const { code, stdout } = await cli.runWith({ a: { ...rawWith(['echo']), timeouts: { call: '1h' } } }, 'status');
       assert.equal(code, 1);

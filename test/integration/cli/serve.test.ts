@@ -251,6 +251,21 @@ describe('mcp-toolsets serve', () => {
     await serving.until('gamma  http');
   });
 
+  it('An unreadable config file keeps its content, and its problem is printed and in mcp_status (C4)', async () => {
+    await serve();
+    const client = await serving.connect('');
+    const status = async (): Promise<string> => textOf(await client.callTool({ name: 'mcp_status' }));
+    assert.doesNotMatch(await status(), /cannot be read/);
+    const text = readFileSync(cli.file);
+    writeFileSync(cli.file, Buffer.concat([text, Buffer.from('# caf\xe9\n', 'latin1')]));
+    await serving.until(/error file-unreadable: .* Its previous content stays in effect\./);
+    assert.match(await status(), /^alpha: running.*\nbeta: running.*\nerror in .*mcp\.yaml: .* cannot be read/);
+    assert.match(await pidOf(client), /^\d+$/);
+    writeFileSync(cli.file, text);
+    await client.callTool({ name: 'mcp_reload' });
+    assert.doesNotMatch(await status(), /cannot be read/);
+  });
+
   it('A changed launch waits while the previous one serves, and --approve-edits starts it', async () => {
     await serve();
     const client = await serving.connect('alpha');

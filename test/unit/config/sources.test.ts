@@ -94,6 +94,16 @@ describe('several sources as one model (C4, C5)', () => {
     assert.deepEqual(codes(state.apply([sourceOf(text)], { ...configDeps, env }).problems), ['env-unset']);
   });
 
+  it('a file that became unreadable keeps its text, and has a problem until it is read again', () => {
+    const state = new ConfigState();
+    const readable = sourceOf(file(server('a')));
+    const merged = state.apply([{ ...readable, unreadable: 'it is a folder' }], configDeps);
+    assert.deepEqual(ids(merged), ['a']);
+    assert.deepEqual(codes(merged.problems), ['file-unreadable']);
+    assert.match(merged.problems[0]?.message ?? '', /it is a folder\. Its previous content stays in effect/);
+    assert.deepEqual(state.apply([readable], configDeps).problems, []);
+  });
+
   it('a file refused from the beginning has no servers', () => {
     const merged = new ConfigState().apply([sourceOf(broken)], configDeps);
     assert.deepEqual([ids(merged), merged.refused], [[], ['/ws/.minds/mcp.yaml']]);
@@ -105,6 +115,20 @@ describe('several sources as one model (C4, C5)', () => {
     state.apply([sourceOf(broken)], configDeps);
     assert.deepEqual(ids(state.apply([sourceOf(undefined)], configDeps)), []);
     assert.deepEqual(ids(state.apply([sourceOf(broken)], configDeps)), [], 'nothing older comes back');
+  });
+
+  it('a file with empty `servers` counts as a deleted one, and an empty file is refused (C1, C4)', () => {
+    for (const [text, left] of [
+      ['version: 1\nservers:\n', []],
+      ['', ['a']],
+      ['# version: 1\n', ['a']],
+    ] as const) {
+      const state = new ConfigState();
+      state.apply([sourceOf(file(server('a')))], configDeps);
+      const merged = state.apply([sourceOf(text)], configDeps);
+      assert.deepEqual(ids(merged), left);
+      assert.deepEqual(codes(merged.problems), left.length > 0 ? ['version-missing'] : []);
+    }
   });
 
   it('a removed source is forgotten', () => {

@@ -1,5 +1,6 @@
 /** A conversation learns with its next call why it lost its instance (X4). */
 import assert from 'node:assert/strict';
+import { leaseNote } from '../../../src/core/host/leaseNotes.js';
 import { RememberedConversations } from '../../../src/core/remembered/conversations.js';
 import { testCore } from '../../support/core/testCore.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
@@ -120,6 +121,23 @@ describe('the loss of an instance (X4)', () => {
       assert.equal(await call(), undefined);
     });
   }
+
+  it('the next call says why the instance is gone when all conversations share one from now on', async () => {
+    await serve();
+    await call();
+    await serve(entry('a', ', truely-stateless: true'));
+    const news = { kind: 'shared', cause: 'its definition was changed' } as const;
+    assert.deepEqual(await call(), news);
+    assert.match(
+      leaseNote('a', news, 'Release it.'),
+      /is gone \(its .*\) .* is from one that all conversations share\.$/,
+    );
+    assert.equal(await call(), undefined);
+    await core.host.dispose();
+    begin();
+    await serve(entry('a', ', truely-stateless: true'));
+    assert.equal(await call(), undefined, 'it had no instance when the window closed');
+  });
 
   it('the next call says that another instance needed the room', async () => {
     await core.host.dispose();

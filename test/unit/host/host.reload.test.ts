@@ -1,7 +1,7 @@
 /** The effects of an edit of the file: toolsets come, go and change while calls are in flight (R2, R3, R4, C1, V1). */
 import assert from 'node:assert/strict';
 import { failure, listing, textResult } from '../../support/fakes/fakeConnector.js';
-import { answered, file, hostStage } from './stage.js';
+import { answer, answered, file, hostStage } from './stage.js';
 
 describe('reload (R2, R3)', () => {
   const stage = hostStage();
@@ -109,6 +109,25 @@ describe('reload (R2, R3)', () => {
       ['server-exited 0'],
     );
   });
+
+  for (const entry of [
+    '5',
+    '{ transport: stdio, command: node }',
+    '{ transport: stdio, command: node, enabled: false }',
+  ]) {
+    it(`an entry with the id of the built-in toolset costs only itself (C4, L5): ${entry}`, async () => {
+      const edited = stage.edit(`${file({ a: 'command: a' })}  mcp_admin: ${entry}\n`);
+      (await stage.connector.nextConnect()).succeed(listing('x'));
+      await edited;
+      const status = JSON.stringify(await stage.call('mcp_admin', 'mcp_status'));
+      assert.match(status, /a: running/);
+      assert.doesNotMatch(status, /mcp_admin: /);
+      if (!entry.includes('enabled')) assert.match(status, /error in .*mcp_admin.* Rename the server/);
+      assert.ok(stage.codes().includes('server-id-invalid'));
+      assert.deepEqual(stage.published(), ['a/x']);
+      assert.equal(stage.connector.connects, 1);
+    });
+  }
 
   it('an update with two tools of one name is refused, and the earlier names stay', async () => {
     await stage.serve('a', 'command: a', 'p_x', 'x');
@@ -303,6 +322,21 @@ describe('a start of a removed server', () => {
     const late = starting.succeed(listing('x'));
     (await late.nextCall()).answer({ kind: 'result', result: textResult('late') });
     assert.equal((await second).kind, 'result');
+  });
+});
+
+describe('the note of a lease (L3)', () => {
+  const stage = hostStage();
+
+  it('the note of a new lease names its folder, also after an edit during its start', async () => {
+    const warm = await stage.serve('a', 'command: a', 'x');
+    await Promise.all([stage.call('a', 'x', 'd1'), answer(warm, 'first')]);
+    const { signal } = new AbortController();
+    const outcome = stage.core.backend.callTool({ toolset: 'a', tool: 'x', arguments: {}, conversation: 'd2', signal });
+    const starting = await stage.connector.nextConnect();
+    await stage.serve('a', 'command: b', 'x');
+    await answer(starting.succeed(listing('x')), 'late');
+    assert.match(JSON.stringify(await outcome), /"late".*now has its own instance of .* and works in \/ws\./);
   });
 });
 

@@ -20,18 +20,22 @@ export function hostStage(): HostStage {
 class HostStage {
   connector = new FakeConnector();
   clock = new FakeClock();
-  private opened: Host | undefined;
+  private opened: ReturnType<typeof testCore> | undefined;
 
-  get host(): Host {
+  get core(): ReturnType<typeof testCore> {
     assert.ok(this.opened, 'there is a host within a test alone');
     return this.opened;
+  }
+
+  get host(): Host {
+    return this.core.host;
   }
 
   open(): void {
     this.connector = new FakeConnector();
     this.clock = new FakeClock();
     const { clock, connector } = this;
-    this.opened = testCore({ clock, connector, env: { SECRET: 'hunter2222' }, maxInstances: () => 3 }).host;
+    this.opened = testCore({ clock, connector, env: { SECRET: 'hunter2222' }, maxInstances: () => 3 });
   }
 
   async close(): Promise<void> {
@@ -92,7 +96,7 @@ export const file = (servers: Record<string, string>): string =>
 export const answered = (text: string, news?: LeaseNews): ToolOutcome => ({
   kind: 'result',
   result: textResult(text),
-  ...(news && { news }),
+  ...(news && { news, folder: '/ws' }),
 });
 
 /** Answers the next call of a connection with this text. */

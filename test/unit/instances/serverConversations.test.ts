@@ -12,6 +12,16 @@ describe('the conversations of a server (L3, X4)', () => {
     assert.deepEqual(conversations.takes('a', undefined), { kind: 'new' });
   });
 
+  it('a conversation learns once that it lost its instance to a shared one', () => {
+    const conversations = new ServerConversations();
+    conversations.takes('a', undefined);
+    assert.equal(conversations.givesUp('a'), undefined);
+    conversations.loses('a', 'it crashed');
+    assert.equal(conversations.givesUp('b'), undefined);
+    assert.deepEqual(conversations.givesUp('a'), { kind: 'shared', cause: 'it crashed' });
+    assert.equal(conversations.givesUp('a'), undefined);
+  });
+
   it('a conversation from elsewhere gets the cause of an earlier or possible loss with its first instance here', () => {
     const conversations = new ServerConversations();
     const lost = fakeClient({ lostBefore: 'the gateway was started again' });

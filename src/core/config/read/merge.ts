@@ -16,7 +16,7 @@ import {
 } from '../model.js';
 import { parseMcprc } from './mcprc.js';
 import { parseMindsFile } from './parse.js';
-import { idInOtherFolder, serverShadowed } from '../problems.js';
+import { fileUnreadable, idInOtherFolder, serverShadowed } from '../problems.js';
 
 type AcceptedSource = Extract<ParsedSource, { kind: 'accepted' }>;
 
@@ -77,7 +77,10 @@ export class ConfigState {
     const parsed = [...byFile.values()].map((source) => parseSource(source, deps));
     const { accepted, ...merged } = mergeSources(parsed, this.accepted);
     this.accepted = accepted;
-    return merged;
+    const unreadable = [...byFile.values()].flatMap(({ file, unreadable: reason }) =>
+      reason === undefined ? [] : [fileUnreadable(file, reason, true)],
+    );
+    return { ...merged, problems: [...unreadable, ...merged.problems] };
   }
 }
 
