@@ -356,6 +356,9 @@ const notFed: Readonly<Record<string, readonly string[]>> = {
     'get',
     'requestId',
     'cancelledRequest',
+    'cancel',
+    'cancelCall',
+    'abort',
   ],
   'It looks up a text that is bounded: a name, an id, a token, a version.': [
     'add',

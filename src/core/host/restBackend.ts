@@ -146,7 +146,7 @@ function newServerOf(body: unknown): Read {
   const { id, ...entry } = body;
   if (typeof id !== 'string') return restError(400, 'id-missing', 'The body has no `id`, or its `id` is not a string.');
   if (!isEntry(entry)) {
-    const why = 'A config file has no null values, and its values may not nest deeper than 8.';
+    const why = 'A config file has no null values and no infinite numbers, and its values may not nest deeper than 8.';
     return restError(400, 'value-unusable', why);
   }
   return { kind: 'new', id, entry };
@@ -155,5 +155,7 @@ function newServerOf(body: unknown): Read {
 /** @param depth the number of levels that may be below */
 function isEntry(value: object | null, depth = 8): value is NewEntry {
   if (value === null || depth === 0) return false;
-  return Object.values(value).every((item: unknown) => typeof item !== 'object' || isEntry(item, depth - 1));
+  return Object.values(value).every((item: unknown) =>
+    typeof item === 'object' ? isEntry(item, depth - 1) : typeof item !== 'number' || Number.isFinite(item),
+  );
 }

@@ -12,7 +12,7 @@ import type {
   JSONRPCResponse,
   RequestId,
 } from '@modelcontextprotocol/sdk/types.js';
-import type { CancelSignal } from '../base/cancellation.js';
+import { reasonOf, type CancelSignal } from '../base/cancellation.js';
 import type { Clock } from '../base/clock.js';
 import { toDisposable, type Disposable } from '../base/disposables.js';
 import { isObject } from '../base/isObject.js';
@@ -151,7 +151,7 @@ export class Peer {
       if (message.method === 'notifications/progress') this.exchangeOf(params['progressToken'])?.progressed(params);
       const isCancelled = message.method === 'notifications/cancelled';
       const cancelled = isCancelled ? this.incoming.get(params['requestId'] as RequestId) : undefined;
-      if (cancelled) cancelled.abort(params['reason'] ?? 'cancelled');
+      if (cancelled) cancelled.abort(params['reason']);
       else this.listener.hear(message);
     } catch (error) {
       // The words of one server must not end others.
@@ -374,7 +374,8 @@ export class CallLimits implements Disposable {
     this.stop({ kind: 'timedOut', limit, ms }, `${what} within ${ms / 1000} s`);
   }
 
-  private readonly cancelled = (): void => this.stop({ kind: 'cancelled' }, 'cancelled by the caller');
+  private readonly cancelled = (): void =>
+    this.stop({ kind: 'cancelled' }, reasonOf(this.caller) ?? 'cancelled by the caller');
 
   private stop(end: CallEnd, reason: string): void {
     if (this.first) return;

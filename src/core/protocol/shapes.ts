@@ -176,18 +176,12 @@ const block: Shape = (value) => (isObject(value) ? blocks.get(value['type'])?.(v
 /** The dialect judges the other types of a conversation with a model, because versions differ in them. */
 const sampledBlock: Shape = (value) => (isObject(value) && !blocks.has(value['type']) ? value : block(value));
 
-const messageOf = (part: Shape): Shape =>
-  fields(
-    { _meta: table },
-    {
-      role: oneOf('user', 'assistant'),
-      content: (value) => (Array.isArray(value) ? listOf(part)(value) : part(value)),
-    },
-  );
+const messageOf = (content: Shape): Shape => fields({ _meta: table }, { role: oneOf('user', 'assistant'), content });
 const unlessList =
   (entry: Shape): Shape =>
   (value) =>
     Array.isArray(value) ? listOf(entry)(value) : value;
+const sampledContent: Shape = (value) => (Array.isArray(value) ? listOf(sampledBlock)(value) : sampledBlock(value));
 
 const completionFields = fields({ values: listOf(text), total: whole, hasMore: flag });
 const completion: Shape = (value) => {
@@ -209,14 +203,28 @@ const resultShape = fields({
 });
 const promptResult = fields({ description: text });
 
+/** A message of a prompt has one block. A list of blocks becomes several messages with no other fields. */
+function withSplitMessages<Result>(result: Result): Result {
+  const messages = isObject(result) ? result['messages'] : undefined;
+  const isList = (message: unknown) => isObject(message) && Array.isArray(message['content']);
+  if (!Array.isArray(messages) || !messages.some(isList)) return result;
+  const split = messages.flatMap((message: Fields) => {
+    if (!isList(message)) return [message];
+    const { role, content } = message as { role: unknown; content: readonly unknown[] };
+    return content.filter((each) => each !== null).map((each) => ({ role, content: each }));
+  });
+  return { ...result, messages: split };
+}
+
 /** Of a request to a server that is not for a list. */
 export const rightResult: <Result extends object>(result: Result) => Result = reader((result) => {
-  const read = resultShape(result);
+  const read = resultShape(withSplitMessages(result));
   return isObject(read) && 'messages' in read ? promptResult(read) : read;
 });
 
 /** Returns the parts that `rightResult` leaves out of the result, except for those that are null. */
-export function lostParts(result: Fields): readonly unknown[] {
+export function lostParts(given: Fields): readonly unknown[] {
+  const result = withSplitMessages(given);
   const lost = (list: unknown, part: Shape): unknown[] =>
     Array.isArray(list) ? list.filter((each) => each !== null && part(each) === undefined) : [];
   const { completion: found } = result;
@@ -264,7 +272,7 @@ const requests: Readonly<Record<string, Shape>> = {
   'elicitation/create': fields({ requestedSchema: (value) => form(schema(value)) }),
   'notifications/message': fields({ logger: text }),
   'sampling/createMessage': fields({
-    messages: unlessList(messageOf(sampledBlock)),
+    messages: unlessList(messageOf(sampledContent)),
     modelPreferences: fields({
       hints: listOf(fields({ name: text })),
       costPriority: share,

@@ -103,6 +103,12 @@ describe('clients of the modern era (X8)', function () {
     assert.deepEqual([failed.isError, failed.content], [true, [{ type: 'text', text: 'it failed' }]]);
   });
 
+  it('Modern clients may send notifications', async () => {
+    await stage.edit({ s: fixture('modern', [], shared) });
+    const client = await connect(stage, 's');
+    await client.notification({ method: 'notifications/progress', params: { progressToken: 1, progress: 1 } });
+  });
+
   it('Modern clients receive changes of lists and resources on their own stream', async () => {
     await stage.edit({ s: fixture('modern', [], shared) });
     const client = await connect(stage, 's');

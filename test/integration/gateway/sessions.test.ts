@@ -176,4 +176,48 @@ describe('gateway: sessions of other agents', () => {
     assert.deepEqual(order, [{ requestId: id }, 'accepted']);
     await refused;
   });
+
+  describe('in protocol 2026-07-28, which has none', () => {
+    const modern = { 'mcp-protocol-version': '2026-07-28' };
+    const notification = {
+      jsonrpc: '2.0',
+      method: 'notifications/progress',
+      params: { progressToken: 1, progress: 1 },
+    };
+    const meta = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28' };
+
+    beforeEach(() => rig.backend.set('play', ['a']));
+
+    it('a notification is accepted, with the version in the header or in the body', async () => {
+      const client = rig.client('play', 'plain');
+      const inBody = { ...notification, params: { ...notification.params, _meta: meta } };
+      for (const { status, body } of [await client.post(notification, modern), await client.post(inBody)]) {
+        assert.deepEqual([status, body], [202, '']);
+      }
+    });
+
+    it('GET and DELETE get 405', async () => {
+      const client = rig.client('play', 'plain');
+      for (const method of ['GET', 'DELETE']) {
+        const { status, headers } = await client.send(method, undefined, modern);
+        assert.deepEqual([status, headers.allow], [405, 'POST']);
+      }
+    });
+
+    for (const [name, body, code, id, why] of [
+      ['no JSON', '{"jsonrpc":"2.0",', -32700, null, /not JSON/],
+      ['params that are a list', '{"jsonrpc":"2.0","id":4,"method":"tools/list","params":[]}', -32600, 4, /`params`/],
+      ['a method that is no text', '{"jsonrpc":"2.0","id":"a","method":5}', -32600, 'a', /`method`/],
+      ['a batch', JSON.stringify([notification]), -32600, null, /Batches are not supported/],
+      ['an empty batch', '[]', -32600, null, /Batches are not supported/],
+      ['a response', '{"jsonrpc":"2.0","id":4,"result":{}}', -32600, null, /Responses cannot be posted/],
+    ] as const) {
+      it(`a POST with ${name} is refused with 400 and the reason`, async () => {
+        const answer = await rig.client('play', 'plain').send('POST', body, modern);
+        const message = JSON.parse(answer.body) as { id: unknown; error: { code: number; message: string } };
+        assert.deepEqual([answer.status, message.id, message.error.code], [400, id, code]);
+        assert.match(message.error.message, why);
+      });
+    }
+  });
 });

@@ -25,6 +25,13 @@ describe('Cancellation', () => {
     assert.deepEqual(seen, [true, 'AbortError']);
   });
 
+  it('a cancellation has the reason it was given', () => {
+    const cancellation = new Cancellation();
+    cancellation.abort('enough');
+    assert.equal(cancellation.reason, 'enough');
+    assert.equal(abortSignalOf(cancellation).reason, 'enough');
+  });
+
   it('an AbortSignal follows a cancellation, even if it is made later', () => {
     const cancellation = new Cancellation();
     const before = abortSignalOf(cancellation);

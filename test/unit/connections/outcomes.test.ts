@@ -25,12 +25,7 @@ describe('results of servers', () => {
         [
           { content: [{ type: 'text', text: 'x' }] },
           { contents: [{ uri: 'a:b', text: 'x' }] },
-          {
-            messages: [
-              ...(Array.isArray(part) ? [{ role: 'user', content: [] }] : []),
-              { role: 'user', content: { type: 'text', text: 'x' } },
-            ],
-          },
+          { messages: [{ role: 'user', content: { type: 'text', text: 'x' } }] },
           { messages: [] },
         ],
       );

@@ -116,6 +116,11 @@ describe('REST: adding a server', () => {
     ['the id of a built-in toolset', { ...gamma, id: 'mcp_admin' }, [400, 'id-invalid']],
     ['an id that the file has', { ...gamma, id: 'alpha' }, [409, 'id-taken']],
     ['null as a value', { ...gamma, cwd: null }, [400, 'value-unusable']],
+    [
+      'a number beyond all limits',
+      JSON.parse('{"id":"x","command":"x","timeouts":{"call":1e400}}'),
+      [400, 'value-unusable'],
+    ],
     ['a transport that is none', { id: 'x', transport: 'sse', url: 'http://x/' }, [422, 'transport-sse']],
     ['a key too few', { id: 'x', transport: 'stdio' }, [422, 'missing-key']],
     ['a value of another type', { ...gamma, args: 'x' }, [422, 'wrong-type']],

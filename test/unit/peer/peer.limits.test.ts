@@ -43,6 +43,16 @@ describe('limits of a call', () => {
     assert.deepEqual(reasons, ['cancelled by the caller']);
   });
 
+  it("pass on the caller's reason as far as it is a text, up to 1,000 characters", () => {
+    for (const reason of ['enough', 'x'.repeat(2000), '', { a: 1 }, 7]) {
+      const given = new AbortController();
+      new CallLimits(clock, { call: 100, callMax: 250 }, given.signal, (why) => reasons.push(why));
+      given.abort(reason);
+    }
+    const fixed = 'cancelled by the caller';
+    assert.deepEqual(reasons, ['enough', `${'x'.repeat(999)}…`, fixed, fixed, fixed]);
+  });
+
   it('leave nothing behind', () => {
     limits.dispose();
     caller.abort();

@@ -169,11 +169,21 @@ describe('a JSON-RPC peer', () => {
       { jsonrpc: '2.0', id: 'a', result: {} },
       { jsonrpc: '2.0', id: 7, error: { code: -1, message: 'no', data: [1] } },
     ]);
-    answer = (_, signal) => new Promise((resolve) => signal.addEventListener('abort', () => resolve({})));
+    const reasons: unknown[] = [];
+    answer = (_, signal) =>
+      new Promise((resolve) => {
+        signal.addEventListener('abort', () => resolve({ told: reasons.push(signal.reason) }));
+      });
     says({ id: 8, method: 'x' });
+    says({ id: 9, method: 'x' });
     says({ method: 'notifications/cancelled', params: { requestId: 8 } });
+    says({ method: 'notifications/cancelled', params: { requestId: 9, reason: 'enough' } });
     await rest();
     assert.deepEqual(sent, []);
+    assert.deepEqual(
+      reasons.map((reason) => typeof reason),
+      ['object', 'string'],
+    );
   });
 
   it('survives a listener that throws', () => {

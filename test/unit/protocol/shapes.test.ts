@@ -14,6 +14,7 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import fc from 'fast-check';
 import {
+  lostParts,
   presentParams,
   presentResult,
   rightPrompt,
@@ -146,7 +147,7 @@ describe('results and parameters with null (X3)', () => {
   );
   const relatedTask = (value: unknown) => ({ 'io.modelcontextprotocol/related-task': value });
   const metaOfResult = fc.oneof(meta, fc.constantFrom(relatedTask(null), relatedTask({ taskId: 5 })));
-  const message = record({ role: maybe('user'), content: fc.oneof(part.filter((each) => !Array.isArray(each))) });
+  const message = record({ role: maybe('user'), content: fc.oneof(part, fc.array(part, { maxLength: 3 })) });
   const read = (result: Record<string, unknown>) => rightResult(presentResult(result));
 
   it('a result of a tool is read by the schema of the SDK', () => {
@@ -181,6 +182,31 @@ describe('results and parameters with null (X3)', () => {
       { numRuns: 500 },
     );
     assert.deepEqual(read({ completion: { values: ['a', null, 5], total: 1.5 } }), { completion: { values: ['a'] } });
+  });
+
+  it('a message of a prompt with a list becomes one message for each right block of it', () => {
+    const [a, b] = ['a', 'b'].map((each) => ({ type: 'text', text: each }));
+    const messages = [
+      { role: 'user', content: a },
+      { role: 'assistant', content: [a, { type: 'text' }, null, [a], { type: 'video' }, b], more: 1 },
+      { role: 'user', content: [] },
+      { role: 'nobody', content: [a] },
+      { role: 'user', content: b },
+    ];
+    const right = [
+      { role: 'user', content: a },
+      { role: 'assistant', content: a },
+      { role: 'assistant', content: b },
+      { role: 'user', content: b },
+    ];
+    assert.ok(GetPromptResultSchema.safeParse(read({ messages })).success);
+    assert.deepEqual(read({ messages }), { messages: right });
+    assert.deepEqual(lostParts({ messages }), [
+      ...[{ type: 'text' }, [a], { type: 'video' }].map((content) => ({ role: 'assistant', content })),
+      { role: 'nobody', content: a },
+    ]);
+    const same = { messages: right };
+    assert.equal(rightResult(same), same);
   });
 
   it('a field of contents that is null costs only that field', () => {

@@ -167,11 +167,11 @@ export interface Asking {
 }
 
 /** Returns false if there is no such call. */
-export function cancelCall({ calls }: Pick<Client, 'calls'>, id: RequestId): boolean {
+export function cancelCall({ calls }: Pick<Client, 'calls'>, id: RequestId, reason?: unknown): boolean {
   const call = calls.get(id);
   if (!call) return false;
   calls.delete(id);
-  call.controller.abort();
+  call.controller.abort(reason);
   // Its server first takes back its open questions, on the same stream.
   setImmediate(() => call.reply.settle(undefined));
   return true;

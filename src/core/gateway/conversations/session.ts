@@ -1,6 +1,7 @@
 /** Sessions of the protocol versions before 2026-07-28, and the questions to their clients. */
 import { randomUUID } from 'node:crypto';
 import { BoundedMap } from '../../base/boundedMap.js';
+import { reasonOf } from '../../base/cancellation.js';
 import type { Clock } from '../../base/clock.js';
 import type { Disposable } from '../../base/disposables.js';
 import { isObject } from '../../base/isObject.js';
@@ -170,8 +171,8 @@ export class Session extends Conversation implements Client {
     }
   }
 
-  cancel(id: RequestId): boolean {
-    return cancelCall(this, id);
+  cancel(id: RequestId, reason?: unknown): boolean {
+    return cancelCall(this, id, reason);
   }
 
   /** Calls run on unless they are cancelled, and are answered if their stream is still open. */
@@ -364,7 +365,8 @@ export class ClientRequests {
     let isSent = false;
     const question = openQuestion<Fields>(signal, () => {
       this.open.delete(id);
-      if (isSent) stream.send(notificationMessage('notifications/cancelled', { requestId: id }));
+      if (isSent)
+        stream.send(notificationMessage('notifications/cancelled', { requestId: id, reason: reasonOf(signal) }));
     });
     this.open.set(id, { onProgress, question });
     // This turn read the request, and writing a large one takes as long again (S2).

@@ -111,6 +111,7 @@ export class Endpoint {
     if (payload.kind === 'single' && payload.message.kind === 'request' && payload.message.method === 'initialize') {
       return this.initialize(request, response, route, payload.message);
     }
+    if (route.clientKind === 'plain' && isModern(request.headers, payload)) return takeModern(response, payload);
     const session = this.session(request, response, route);
     if (!session) return;
     if (session.listing.isGone && needsInstance(payload)) {
@@ -260,6 +261,12 @@ export class Endpoint {
 
   private session(request: IncomingMessage, response: ServerResponse, route: Route): Session | undefined {
     const version = request.headers['mcp-protocol-version'];
+    if (version === modernVersion && route.clientKind === 'plain') {
+      // A modern POST has no session.
+      response.setHeader('allow', 'POST');
+      refuse(response, 405, errorCodes.server, `In protocol ${modernVersion}, this path takes POST only.`);
+      return undefined;
+    }
     if (typeof version === 'string' && !isProtocolVersion(version)) {
       refuse(response, 400, errorCodes.invalidRequest, 'This protocol version is not supported.');
       return undefined;
@@ -384,6 +391,28 @@ function isStateless(headers: IncomingHttpHeaders, message: Message): message is
   const byHeader = headers['mcp-protocol-version'] === modernVersion;
   const inBody = metaOf(message.params)[metaKeys.protocolVersion];
   return message.method === 'initialize' ? byHeader && inBody === modernVersion : byHeader || inBody !== undefined;
+}
+
+function isModern(headers: IncomingHttpHeaders, payload: Payload): boolean {
+  if (headers['mcp-protocol-version'] === modernVersion) return true;
+  const messages = payload.kind === 'unreadable' ? [] : messagesOf(payload);
+  return messages.some((each) => 'params' in each && metaOf(each.params)[metaKeys.protocolVersion] === modernVersion);
+}
+
+/** Takes what is no request. No notification means anything: a modern client cancels by closing its request. */
+function takeModern(response: ServerResponse, payload: Payload): void {
+  const fail = (why: string): void => refuse(response, 400, errorCodes.invalidRequest, why);
+  if (payload.kind === 'unreadable' && payload.error.code === errorCodes.parse) {
+    return refuse(response, 400, payload.error.code, payload.error.message);
+  }
+  if (payload.kind !== 'single') return fail(`Batches are not supported in protocol ${modernVersion}.`);
+  const { message } = payload;
+  if (message.kind === 'response') return fail(`Responses cannot be posted in protocol ${modernVersion}.`);
+  if (message.kind === 'invalid') {
+    const error = { ...message.error, code: errorCodes.invalidRequest };
+    return sendJson(response, 400, errorMessage(message.id, error));
+  }
+  response.writeHead(202, { 'content-length': 0 }).end();
 }
 
 export interface BodyLimits {

@@ -133,7 +133,7 @@ export function takeNotification(
   switch (method) {
     case 'notifications/cancelled': {
       const id = params?.['requestId'];
-      if (isRequestId(id)) session.cancel(id);
+      if (isRequestId(id)) session.cancel(id, params?.['reason']);
       return;
     }
     case 'notifications/progress':

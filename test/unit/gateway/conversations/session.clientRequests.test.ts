@@ -70,6 +70,16 @@ describe('gateway: requests to clients (G4)', () => {
     assert.equal(cancelled?.['method'], 'notifications/cancelled');
   });
 
+  it("the client learns the server's reason for a withdrawal", async () => {
+    const [questions, stream, taken] = [new ClientRequests(), new FakeStream(), new AbortController()];
+    const asked = questions.ask(stream, 'elicitation/create', {}, taken.signal);
+    await nextTurn();
+    taken.abort('x'.repeat(2000));
+    await assert.rejects(asked, /withdrawn/);
+    const [question, cancelled] = stream.sent;
+    assert.deepEqual(cancelled?.['params'], { requestId: question?.['id'], reason: `${'x'.repeat(999)}…` });
+  });
+
   it('a request is written in the next turn (S2), unless it was withdrawn before', async () => {
     const [questions, stream, taken] = [new ClientRequests(), new FakeStream(), new AbortController()];
     const asked = questions.ask(stream, 'elicitation/create', {}, taken.signal);

@@ -301,7 +301,7 @@ describe('gateway: methods', () => {
       const reply = begin({ name: 'a' }, 7);
       const held = await backend.nextCall();
       takeNotification('notifications/cancelled', { requestId: 7, reason: 'stop' }, session);
-      assert.equal(held.call.signal.aborted, true);
+      assert.deepEqual([held.call.signal.aborted, held.call.signal.reason], [true, 'stop']);
       await turn();
       assert.deepEqual([reply.settled, reply.sent], [1, []]);
       held.answer(textOutcome('late'));
