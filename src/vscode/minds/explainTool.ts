@@ -8,6 +8,7 @@ import { serves } from '../../core/reconcile/shortfall.js';
 import type { StatusSnapshot } from '../../core/reconcile/status.js';
 import type { Member } from '../../core/team/team.js';
 import { window } from '../views/inertEditor.js';
+import { openDocument } from '../views/review/documents.js';
 import { fileLabel } from '../views/fileLabels.js';
 
 const title = inert`Why Is a Tool Missing`;
@@ -56,7 +57,7 @@ export async function explainTool(snapshot: StatusSnapshot, members: readonly Me
   const { file, range } = answer.place;
   const { start, end } = range;
   const selection = new vscode.Range(start.line, start.character, end.line, end.character);
-  await vscode.window.showTextDocument(vscode.Uri.file(file), { selection });
+  await vscode.window.showTextDocument(await openDocument(vscode.Uri.file(file)), { selection });
 }
 
 interface RoadItem {
