@@ -54,7 +54,7 @@ export class FolderApprovals {
 
   /**
    * Asks at a terminal. Elsewhere, the command is the consent to servers of the folder that were never approved. For a program that goes
-   * on, it is only while nothing at all is approved, as in CI (S1i).
+   * on, it is only while nothing at all is approved, as in CI, or where no approval is kept (S1i, S1h).
    */
   async ask(waiting: readonly LaunchDescription[], consent: Consent, signal: AbortSignal): Promise<void> {
     if (waiting.length === 0) return;
@@ -62,8 +62,9 @@ export class FolderApprovals {
     else if (consent.asks === false) return;
     else if (isTerminal()) {
       if (await this.agrees(waiting, signal)) await this.approve(waiting);
-    } else if (!consent.goesOn || this.ledger.servers.length === 0) {
-      this.ledger.allow(waiting.filter((launch) => this.isNew(launch)));
+    } else {
+      const isConsent = !consent.goesOn || this.ledger.servers.length === 0;
+      this.ledger.allow(waiting.filter((one) => this.isNew(one) && (isConsent || !this.ledger.isKept(one))));
     }
   }
 

@@ -33,8 +33,8 @@ export interface Reply extends MessageStream {
 }
 
 const comment = ': keep-alive\n\n';
-/** Clients wait this long for the head of a reply, in milliseconds. */
-const headLimitMs = 1_000;
+/** Clients wait this long for the head of a reply, in milliseconds. After it, an error has no HTTP status of its own. */
+const headLimitMs = 2_000;
 /** A longer answer is written in pieces, in characters. */
 const longBody = 512 * 1024;
 const pieceOfBody = 128 * 1024;

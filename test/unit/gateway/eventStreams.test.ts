@@ -110,7 +110,7 @@ describe('gateway: event streams', () => {
     assert.equal(response.written, '{"id":1}');
     for (const begin of [
       (late: PostReply) => late.send('{"method":"n"}'),
-      (late: PostReply) => (late.release(), clock.advance(1_000)),
+      (late: PostReply) => (late.release(), clock.advance(2_000)),
     ]) {
       response = new FakeResponse();
       const late = reply();
@@ -135,7 +135,7 @@ describe('gateway: event streams', () => {
     const post = reply(2);
     post.release();
     assert.equal(response.writes, 0);
-    clock.advance(1_000);
+    clock.advance(2_000);
     assert.deepEqual([response.status, response.writes, response.headers['content-length']], [200, 1, undefined]);
     post.settle('{"id":1}');
     assert.equal(response.writableEnded, false);
@@ -149,7 +149,7 @@ describe('gateway: event streams', () => {
     post.release();
     post.send('{"method":"n"}');
     assert.deepEqual([response.status, response.written], [200, 'event: message\ndata: {"method":"n"}\n\n']);
-    clock.advance(1_000);
+    clock.advance(2_000);
     assert.equal(response.writes, 1);
     post.settle(undefined);
   });
@@ -200,7 +200,7 @@ describe('gateway: event streams', () => {
   it('an open stream gets a comment at least every 15 s, and an ended one gets none', () => {
     const post = reply();
     post.release();
-    clock.advance(1_000);
+    clock.advance(2_000);
     clock.advance(10_000);
     const other = new FakeResponse();
     new ListenStream(other.asResponse, heartbeat);
