@@ -2,7 +2,7 @@
 import path from 'node:path';
 import { asText } from '../core/base/text.js';
 import { largestConfigFile, readTextFileSync } from '../core/base/textFile.js';
-import { explain, type ExplainedTool, type RoadAnswer } from '../core/host/explain.js';
+import { askedNote, explain, type ExplainedTool, type RoadAnswer } from '../core/host/explain.js';
 import { teamPath } from '../core/team/grants.js';
 import { parseTeam, type Member } from '../core/team/team.js';
 import { exclusionPhrase, exclusionRemedy } from '../core/tools/exclusion.js';
@@ -41,7 +41,7 @@ function permitted(answer: RoadAnswer, { original }: ExplainedTool, rules: Permi
   const denied = { kind: 'denied', pattern, published: name } as const;
   if (permission === 'deny')
     return { road, offered: false, why: exclusionPhrase(denied), fix: exclusionRemedy(denied) };
-  return permission === 'ask' ? { ...answer, note: 'a person is asked before each call' } : answer;
+  return permission === 'ask' ? { ...answer, note: askedNote } : answer;
 }
 
 /** A team file with a mistake has its own problem. */

@@ -21,6 +21,8 @@ export type RoadAnswer = { readonly road: Road } & (
   | { readonly offered: false; readonly why: string; readonly fix: string; readonly place?: Place }
 );
 
+export const askedNote = 'a person is asked before each call';
+
 export interface ExplainedTool {
   readonly server: string;
   readonly original: string;
@@ -87,7 +89,7 @@ function roadsOf(
   hidden: Problem | undefined,
 ): RoadAnswer[] {
   const refusal = editorRefusalPhrase(tool);
-  const asked = tool.isAsked ? ['a person is asked before each call'] : [];
+  const asked = tool.isAsked ? [askedNote] : [];
   const offered = (road: Road, name: string, notes = asked): RoadAnswer => ({
     road,
     offered: true,

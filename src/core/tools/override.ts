@@ -5,7 +5,7 @@
 import { isObject } from '../base/isObject.js';
 import { quoted } from '../base/inert.js';
 import { clipped, shortList } from '../base/text.js';
-import type { ArgumentOverride, ToolOverride } from '../config/model.js';
+import type { ToolOverride } from '../config/model.js';
 import type { AppliedOverride, ArgumentRule, OfferedTool } from './catalogue.js';
 import { compilePattern, isTooMuchToMatch, type Pattern } from './patterns.js';
 import { accepts, targetOf, withChanged, withFixed } from './schemaEdits.js';
@@ -36,8 +36,9 @@ export function overridden(tool: OfferedTool, { description, arguments: given }:
   let schema = tool.inputSchema as Schema;
   for (const [argument, override] of given) {
     const { allow, ...rest } = override;
-    rules.push({ name: argument, ...rest, ...(allow && { allow: allow.map(compilePattern) }) });
-    schema = applied(schema, argument, override, (kind, detail, at) => faults.push({ kind, argument, detail, ...at }));
+    const rule = { name: argument, ...rest, ...(allow && { allow: allow.map(compilePattern) }) };
+    rules.push(rule);
+    schema = applied(schema, rule, (kind, detail, at) => faults.push({ kind, argument, detail, ...at }));
   }
   const shown = {
     ...tool,
@@ -49,11 +50,10 @@ export function overridden(tool: OfferedTool, { description, arguments: given }:
 
 type Report = (kind: OverrideFault['kind'], detail: string, at?: Pick<OverrideFault, 'key' | 'index' | 'fix'>) => void;
 
-function applied(schema: Schema, name: string, override: ArgumentOverride, report: Report): Schema {
-  if (override.fixed) return appliedFixed(schema, name, override.fixed.value, report);
-  const { default: byDefault, allow } = override;
+function applied(schema: Schema, { name, fixed, default: byDefault, allow }: ArgumentRule, report: Report): Schema {
+  if (fixed) return appliedFixed(schema, name, fixed.value, report);
   let isKnown = false;
-  const isAllowedDefault = byDefault && (!allow || isAllowed(byDefault.value, allow.map(compilePattern)));
+  const isAllowedDefault = byDefault && (!allow || isAllowed(byDefault.value, allow));
   const change = (property: unknown): unknown => {
     isKnown = true;
     const asObject = isObject(property) ? property : {};
@@ -96,8 +96,7 @@ function appliedFixed(schema: Schema, name: string, value: unknown, report: Repo
   return found.schema;
 }
 
-function withAllowed(given: Schema, allow: readonly string[], root: Schema, report: Report): Schema {
-  const patterns = allow.map(compilePattern);
+function withAllowed(given: Schema, patterns: readonly Pattern[], root: Schema, report: Report): Schema {
   // A client may follow the default of the server.
   const { default: byDefault, ...rest } = given;
   const property = byDefault === undefined || isAllowed(byDefault, patterns) ? given : rest;
@@ -115,7 +114,7 @@ function withAllowed(given: Schema, allow: readonly string[], root: Schema, repo
   const isList = types.includes('array') && !types.includes('string');
   const inner: Schema = isList ? (isObject(items) ? items : {}) : property;
   const narrowed = narrowedText(inner, patterns);
-  const told = narrowed === inner ? withNote(property, allow) : undefined;
+  const told = narrowed === inner ? withNote(property, patterns) : undefined;
   return told ?? (isList ? { ...property, items: narrowed } : narrowed);
 }
 
@@ -165,9 +164,9 @@ function sentence(text: string): string {
 }
 
 /** Models read descriptions, and not every one of them reads `pattern`. */
-function withNote(property: Schema, allow: readonly string[]): Schema {
+function withNote(property: Schema, patterns: readonly Pattern[]): Schema {
   const { description } = property;
-  const note = `Allowed: ${allow.map(quoted).join(', ')}.`;
+  const note = `Allowed: ${patterns.map(({ text }) => quoted(text)).join(', ')}.`;
   return {
     ...property,
     description: typeof description === 'string' && description !== '' ? `${sentence(description)} ${note}` : note,
