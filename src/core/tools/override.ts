@@ -138,7 +138,7 @@ function knownTexts(schema: Schema, root: Schema, depth = 0): readonly string[] 
     if (!types.includes('array')) return [];
     return isObject(items) ? knownTexts(items, root, depth + 1) : undefined;
   }
-  const target = typeof $ref === 'string' && $ref.startsWith('#') ? targetOf($ref, root) : undefined;
+  const target = targetOf($ref, root);
   const branches = isObject(target) ? [target] : [anyOf, oneOf].find(Array.isArray);
   const found = branches?.map((one: unknown) => (isObject(one) ? knownTexts(one, root, depth + 1) : undefined));
   return found?.every((texts) => texts !== undefined) ? found.flat() : undefined;

@@ -4,7 +4,6 @@
  */
 import { Validator, type Schema as JsonSchema } from '@cfworker/json-schema';
 import { isObject } from '../base/isObject.js';
-import { partBelow, type SchemaPart } from './canonicalTool.js';
 
 type Schema = Readonly<Record<string, unknown>>;
 
@@ -12,21 +11,11 @@ type FixedSchema =
   | { readonly kind: 'changed'; readonly schema: Schema; readonly isKnown: boolean; readonly isRefused: boolean }
   | { readonly kind: 'unusable' };
 
+const references = ['$ref', '$dynamicRef', '$recursiveRef'];
+const dependents = ['dependencies', 'dependentRequired', 'dependentSchemas'];
 /** Keywords for whole calls. If one names the argument, its meaning without the argument is not clear. */
-const wholeKeywords = [
-  '$ref',
-  '$dynamicRef',
-  '$recursiveRef',
-  'not',
-  'if',
-  'then',
-  'else',
-  'dependencies',
-  'dependentRequired',
-  'dependentSchemas',
-  'const',
-  'enum',
-] as const;
+const wholeKeywords = [...references, ...dependents, 'not', 'if', 'then', 'else', 'const', 'enum'];
+const lists = ['allOf', 'anyOf', 'oneOf'];
 
 export function withFixed(schema: Schema, name: string, value: unknown): FixedSchema {
   if (isReferredTo(schema, name)) return { kind: 'unusable' };
@@ -42,7 +31,7 @@ export function withFixed(schema: Schema, name: string, value: unknown): FixedSc
     const judge = own ?? additionalProperties;
     if (!takesAll && !(accepts(propertyNames, name, schema) && accepts(judge, value, schema))) return 'impossible';
     let edited = without(part, name);
-    for (const key of ['allOf', 'anyOf', 'oneOf'] as const) {
+    for (const key of lists) {
       const parts = part[key];
       if (!Array.isArray(parts)) continue;
       const changed = parts.map((one) => (isObject(one) ? edit(one, takesAll) : (one as boolean)));
@@ -116,17 +105,11 @@ export function withChanged(
   return isElsewhere && !isChanged ? undefined : changed;
 }
 
-/** Keywords that are about every argument. */
+/** Keywords that are, or may be, about every argument. */
 const ofAllNames = [
-  'additionalProperties',
-  'unevaluatedProperties',
-  'minProperties',
-  'maxProperties',
-  'patternProperties',
-  'propertyNames',
-  'const',
-  'enum',
-] as const;
+  ...['additionalProperties', 'unevaluatedProperties', 'patternProperties', 'minProperties', 'maxProperties'],
+  ...['propertyNames', 'const', 'enum', '$dynamicRef', '$recursiveRef'],
+];
 
 /** A deeper part counts as one that names everything, because the walk must end. */
 const deepest = 64;
@@ -146,86 +129,47 @@ function isNamed(schema: unknown, name: string, root: Schema, depth: number, fol
   const { properties, required, $ref } = schema;
   if (has(required) || (isObject(properties) && Object.hasOwn(properties, name))) return true;
   if (ofAllNames.some((key) => schema[key] !== undefined)) return true;
-  if (schema['$dynamicRef'] !== undefined || schema['$recursiveRef'] !== undefined) return true;
-  for (const key of ['dependencies', 'dependentRequired', 'dependentSchemas'] as const) {
+  for (const key of dependents) {
     const dependent = schema[key];
     if (!isObject(dependent)) continue;
-    if (Object.hasOwn(dependent, name) || Object.values(dependent).some((one) => has(one) || isNamedIn(one)))
-      return true;
+    if (Object.hasOwn(dependent, name)) return true;
+    if (Object.values(dependent).some((one) => has(one) || isNamedIn(one))) return true;
   }
-  if (typeof $ref === 'string') {
-    const local = localReference($ref, root);
-    if (local === undefined) return true;
-    if (!followed.has(local)) {
-      followed.add(local);
-      if (isNamedIn(targetOf(local, root))) return true;
-    }
+  if (typeof $ref === 'string' && !followed.has($ref)) {
+    followed.add($ref);
+    if (!$ref.startsWith('#') || isNamedIn(targetOf($ref, root))) return true;
   }
-  const lists = [schema['allOf'], schema['anyOf'], schema['oneOf']].flatMap((list) =>
-    Array.isArray(list) ? list : [],
-  );
-  return [...lists, schema['not'], schema['if'], schema['then'], schema['else']].some(isNamedIn);
+  const parts = [...lists, 'not', 'if', 'then', 'else'].flatMap((key) => schema[key]);
+  return parts.some(isNamedIn);
 }
 
-/** Returns the fragment of a reference within this schema, or undefined for a reference to another one. */
-function localReference(reference: string, root: Schema): string | undefined {
-  if (reference.startsWith('#')) return reference;
-  const { $id } = root;
-  const [target = '', fragment = ''] = reference.split('#');
-  if (typeof $id !== 'string') return undefined;
-  return target === $id || resolved(target, $id) === resolved('', $id) ? `#${fragment}` : undefined;
+/** Returns the part of the schema that a reference leads to, if it leads to one. */
+export function targetOf(reference: unknown, root: unknown): unknown {
+  return stepsOf(reference)?.reduce<unknown>((part, step) => {
+    const isInside = (isObject(part) || Array.isArray(part)) && Object.hasOwn(part, step);
+    return isInside ? (part as Schema)[step] : undefined;
+  }, root);
 }
 
-function resolved(reference: string, base: string): string {
+/** Reads a pointer (RFC 6901) as Ajv does, which decodes each step separately. */
+function stepsOf(reference: unknown): string[] | undefined {
+  if (reference === '#') return [];
+  if (typeof reference !== 'string' || !reference.startsWith('#/')) return undefined;
+  const steps = reference.slice(2).split('/');
   try {
-    return new URL(reference, base).href.replace(/#.*$/, '');
-  } catch {
-    return reference || base;
-  }
-}
-
-/** Returns the part of a schema that a reference with `#` leads to. */
-export function targetOf(reference: string, root: Schema): unknown {
-  return partAt(root, stepsOf(reference));
-}
-
-export function partAt(root: unknown, steps: readonly string[]): unknown {
-  let found = root;
-  for (const step of steps) {
-    if (!isObject(found) && !Array.isArray(found)) return undefined;
-    found = Object.hasOwn(found, step) ? (found as Readonly<Record<string, unknown>>)[step] : undefined;
-  }
-  return found;
-}
-
-function stepsOf(reference: string): string[] {
-  const pointer = reference.slice(1);
-  return (decoded(pointer) ?? pointer).split('/').slice(1).map(unescaped);
-}
-
-export function decoded(text: string): string | undefined {
-  try {
-    return decodeURIComponent(text);
+    return steps.map((step) => decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~'));
   } catch {
     return undefined;
   }
 }
 
-/** Reads the escapes of a JSON pointer (RFC 6901). */
-export function unescaped(step: string): string {
-  return step.replaceAll('~1', '/').replaceAll('~0', '~');
-}
-
-/** True if a reference leads to the argument itself, to the whole schema, or into a list whose indexes may change. */
+/** True if a reference may lead to the argument itself, to the whole schema, or into a list whose indexes may change. */
 function isReferredTo(schema: Schema, name: string): boolean {
   const leads = (value: unknown, key: string, depth: number): boolean => {
     if (depth > deepest) return true;
-    if (typeof value === 'string' && (key === '$dynamicRef' || key === '$recursiveRef')) return true;
-    if (typeof value === 'string' && key === '$ref') {
-      const local = localReference(value, schema);
-      if (local === undefined) return false;
-      const [first, second] = stepsOf(local);
-      if (first === undefined || ['allOf', 'anyOf', 'oneOf'].includes(first)) return true;
+    if (typeof value === 'string' && references.includes(key)) {
+      const [first, second] = stepsOf(value) ?? [];
+      if (key !== '$ref' || first === undefined || lists.includes(first)) return true;
       return first === 'properties' && (second === undefined || second === name);
     }
     if (Array.isArray(value)) return value.some((one) => leads(one, '', depth + 1));
@@ -236,60 +180,27 @@ function isReferredTo(schema: Schema, name: string): boolean {
 
 /** A longer schema or value is not judged, in characters of JSON. */
 const longest = 20_000;
+const isReferring = /"\$ref":/;
+/** Patterns of servers are not run: some take forever. Without its patterns, a schema takes more, or with these less. */
+const patterns = /"pattern(?:Properties)?":/;
+const unsureBesidePatterns =
+  /"(?:not|oneOf|if|contains|const|enum|patternProperties|unevaluated(?:Properties|Items))":/;
 
-/** True if the value is valid, or if that cannot be found out. Patterns of servers are not run: some take forever. */
-export function accepts(schema: unknown, value: unknown, root: Schema): boolean {
+/** True if the value is valid, or if that cannot be found out. */
+export function accepts(schema: unknown, value: unknown, { $defs, definitions }: Schema): boolean {
   if (typeof schema === 'boolean') return schema;
   if (!isObject(schema)) return true;
-  const { $defs, definitions } = root;
-  const given = { ...($defs !== undefined && { $defs }), ...(definitions !== undefined && { definitions }), ...schema };
-  if (JSON.stringify([given, value]).length > longest) return true;
-  const whole = withoutPatterns(given, 'schema', hasPattern(given));
+  const own = JSON.stringify(schema);
+  const given = isReferring.test(own) ? JSON.stringify({ $defs, definitions, ...schema }) : own;
+  if (given.length + JSON.stringify(value).length > longest) return true;
+  if (patterns.test(given) && unsureBesidePatterns.test(given)) return true;
+  const whole: unknown = JSON.parse(given, (key, part: unknown) =>
+    key === 'pattern' && typeof part === 'string' ? undefined : part,
+  );
   try {
     return new Validator(whole as JsonSchema, '2020-12', true).validate(value).valid;
   } catch {
     // It refers to nothing, or to itself.
     return true;
   }
-}
-
-function hasPattern(schema: unknown): boolean {
-  if (Array.isArray(schema)) return schema.some(hasPattern);
-  if (!isObject(schema)) return false;
-  return Object.entries(schema).some(
-    ([key, value]) =>
-      key === 'patternProperties' || (key === 'pattern' && typeof value === 'string') || hasPattern(value),
-  );
-}
-
-function hasReference(schema: unknown): boolean {
-  if (Array.isArray(schema)) return schema.some(hasReference);
-  return isObject(schema) && Object.entries(schema).some(([key, value]) => key === '$ref' || hasReference(value));
-}
-
-/** These may refuse a value because a part of them takes it. */
-const inverting = ['not', 'oneOf', 'if', 'contains'];
-const beside: Readonly<Record<string, readonly string[]>> = {
-  if: ['then', 'else'],
-  contains: ['minContains', 'maxContains'],
-  patternProperties: ['additionalProperties'],
-};
-
-/**
- * Returns a schema without patterns that takes everything that the schema takes with them.
- * @param isAnywhere true if a reference may lead to a pattern
- */
-function withoutPatterns(value: unknown, kind: SchemaPart, isAnywhere: boolean): unknown {
-  if (kind === 'data') return value;
-  if (Array.isArray(value)) return value.map((one) => withoutPatterns(one, kind, isAnywhere));
-  if (!isObject(value)) return value;
-  const left = new Set<string>(kind === 'schema' ? ['pattern', 'patternProperties', '$schema'] : []);
-  if (kind === 'schema') {
-    const unsure = inverting.filter((key) => hasPattern(value[key]) || (isAnywhere && hasReference(value[key])));
-    if (isAnywhere) unsure.push('unevaluatedProperties', 'unevaluatedItems');
-    if (value['patternProperties'] !== undefined) unsure.push('patternProperties');
-    for (const key of unsure) for (const one of [key, ...(beside[key] ?? [])]) left.add(one);
-  }
-  const kept = Object.entries(value).filter(([key]) => !left.has(key));
-  return Object.fromEntries(kept.map(([key, one]) => [key, withoutPatterns(one, partBelow(kind, key), isAnywhere)]));
 }

@@ -11,7 +11,7 @@ import { perObject } from '../base/perObject.js';
 import { mirroredParams, withoutMirroring } from '../protocol/mirroredParams.js';
 import { canonicalTool } from './canonicalTool.js';
 import type { OfferedTool } from './catalogue.js';
-import { decoded, partAt, unescaped } from './schemaEdits.js';
+import { targetOf } from './schemaEdits.js';
 
 const jsonTypes = new Set(['array', 'boolean', 'integer', 'null', 'number', 'object', 'string']);
 const arrayKeywords = ['items', 'prefixItems', 'contains', '$ref', '$dynamicRef'];
@@ -236,14 +236,6 @@ function notToBeCompiled(schema: unknown): string | undefined {
     }
     return undefined;
   }
-}
-
-/** Reads a reference as Ajv does, which decodes each step separately. */
-function targetOf(reference: unknown, schema: unknown): unknown {
-  if (reference === '#') return schema;
-  if (typeof reference !== 'string' || !reference.startsWith('#/')) return undefined;
-  const steps = reference.slice(2).split('/').map(decoded);
-  return steps.every((step) => step !== undefined) ? partAt(schema, steps.map(unescaped)) : undefined;
 }
 
 function describe(value: unknown): string {
