@@ -13,31 +13,28 @@ export const valueKeywords = new Set(['default', 'const', 'enum', 'examples']);
 const deepest = 256;
 
 /** `names`: a map from free names to schemas. */
-export type SchemaPart = 'schema' | 'names' | 'data';
+type Part = 'schema' | 'names' | 'data';
 
 export function canonicalTool(tool: OfferedTool): OfferedTool {
-  const entries = sorted(tool).map(([key, value]) => {
-    const kind = key === 'inputSchema' || key === 'outputSchema' ? 'schema' : 'data';
-    return [key, ordered(value, kind, 0)];
-  });
+  const partOf = (key: string): Part => (key === 'inputSchema' || key === 'outputSchema' ? 'schema' : 'data');
+  const entries = sorted(tool).map(([key, value]) => [key, ordered(value, partOf(key), 0)]);
   return Object.fromEntries(entries) as OfferedTool;
 }
 
-function ordered(value: unknown, kind: SchemaPart, depth: number): unknown {
+function ordered(value: unknown, part: Part, depth: number): unknown {
   if (depth > deepest) return value;
-  if (Array.isArray(value)) return value.map((item) => ordered(item, kind, depth + 1));
+  if (Array.isArray(value)) return value.map((item) => ordered(item, part, depth + 1));
   if (!isObject(value)) return value;
-  return Object.fromEntries(
-    sorted(value).map(([key, inner]) => {
-      const isSet = kind === 'names' || (kind === 'schema' && key === 'required');
-      if (isSet && isOfNames(inner)) return [key, [...inner].sort(byCodeUnits)];
-      return [key, ordered(inner, partBelow(kind, key), depth + 1)];
-    }),
-  );
+  const entries = sorted(value).map(([key, inner]) => {
+    const isSet = part === 'names' || (part === 'schema' && key === 'required');
+    if (isSet && isOfNames(inner)) return [key, [...inner].sort(byCodeUnits)];
+    return [key, ordered(inner, partBelow(part, key), depth + 1)];
+  });
+  return Object.fromEntries(entries);
 }
 
-export function partBelow(kind: SchemaPart, key: string): SchemaPart {
-  if (kind !== 'schema') return kind === 'names' ? 'schema' : 'data';
+function partBelow(part: Part, key: string): Part {
+  if (part !== 'schema') return part === 'names' ? 'schema' : 'data';
   return valueKeywords.has(key) ? 'data' : schemaMaps.includes(key) ? 'names' : 'schema';
 }
 

@@ -2,6 +2,7 @@
 import { appOf, isForAppAlone } from '../apps/toolMeta.js';
 import { byCodeUnits } from '../base/canonicalJson.js';
 import type { Problem } from '../base/problem.js';
+import { perObject } from '../base/perObject.js';
 import { clipped } from '../base/text.js';
 import { atOnce, type Sliced } from '../base/turns.js';
 import type { NameFilter, ToolOverride, ToolOverrides, Transform } from '../config/model.js';
@@ -17,27 +18,8 @@ import type {
 import { isValidName, longestMatched, transformName } from './names.js';
 import { compileFilter, isTooMuchToMatch, patternsOf, sift } from './patterns.js';
 import { curatePromptsAndResources, type PromptAndResourceRules } from './promptsAndResources.js';
-import {
-  fewOfEach,
-  type FilteredToolsReport,
-  keptOut,
-  listTooLong,
-  nothingDeclared,
-  type NamesKeptOut,
-  nameTwiceInServer,
-  overrideFault,
-  outputSchemaLeftOut,
-  overrideOfNoTool,
-  patternWithoutEffect,
-  publishedNameInvalid,
-  schemaUnusable,
-  editorSchemaRefused,
-  toolListedTwice,
-  toolMalformed,
-  toolNameInvalid,
-  toolsNotListed,
-} from './problems.js';
-import { overridden, type Overridden } from './override.js';
+import * as problems from './problems.js';
+import { overridden } from './override.js';
 import { lookedAt } from './schemas.js';
 
 export interface CurationRules extends PromptAndResourceRules {
@@ -62,14 +44,14 @@ export type Curation =
 
 const noLists: NameFilter = { whitelist: [], blacklist: [] };
 
-export function curate(rules: CurationRules, listed: ToolListing, report: FilteredToolsReport): Curation {
+export function curate(rules: CurationRules, listed: ToolListing, report: problems.FilteredToolsReport): Curation {
   return atOnce(curateInSlices(rules, listed, report));
 }
 
 export function* curateInSlices(
   rules: CurationRules,
   listed: ToolListing,
-  report: FilteredToolsReport,
+  report: problems.FilteredToolsReport,
 ): Sliced<Curation> {
   const at = { server: rules.id, places: rules.places };
   const filter = compileFilter(rules.tools);
@@ -78,25 +60,25 @@ export function* curateInSlices(
   const excluded: ExcludedTool[] = [];
   const names = listed.tools.flatMap(({ name }) => (name.length > longestMatched ? [] : [name]));
   if (isTooMuchToMatch(patternsOf(filter), names)) {
-    const { problems, ...rest } = yield* curateInSlices({ ...rules, tools: noLists }, { ...listed, tools: [] }, report);
-    return { ...rest, problems: [listTooLong(at, 'tools'), ...problems] };
+    const rest = yield* curateInSlices({ ...rules, tools: noLists }, { ...listed, tools: [] }, report);
+    return { ...rest, problems: [problems.listTooLong(at, 'tools'), ...rest.problems] };
   }
   const { verdicts, idle } = yield* sift(filter, names, listed.tools);
-  const problems = idle.map((pattern): Problem => patternWithoutEffect(at, 'tools', pattern));
-  const out: NamesKeptOut = { whitelist: [], blacklist: [] };
+  const found = idle.map((pattern): Problem => problems.patternWithoutEffect(at, 'tools', pattern));
+  const out: problems.NamesKeptOut = { whitelist: [], blacklist: [] };
   const originalOf = new Map<string, string>();
   const twice: Problem[] = [];
   const listedTwice = new Set<string>();
   const seen = new Set<string>();
 
-  if (listed.declaresNone === true && !listed.prompts && !listed.resources) problems.push(nothingDeclared(at));
-  if (listed.failure) problems.push(toolsNotListed(at, listed.failure));
-  for (const entry of listed.malformed) problems.push(toolMalformed(at, entry.name, entry.detail));
+  if (listed.declaresNone === true && !listed.prompts && !listed.resources) found.push(problems.nothingDeclared(at));
+  if (listed.failure) found.push(problems.toolsNotListed(at, listed.failure));
+  for (const entry of listed.malformed) found.push(problems.toolMalformed(at, entry.name, entry.detail));
   const take = (tool: OfferedTool): void => {
     const original = tool.name;
     const forAppAlone = isForAppAlone(tool);
     const leaveOut = (reason: ExclusionReason, problem?: Problem): void => {
-      if (problem) problems.push(problem);
+      if (problem) found.push(problem);
       // A tool only for apps is in no list for people, so it is not listed as left out either.
       if (!forAppAlone) excluded.push({ original, reason });
     };
@@ -109,28 +91,33 @@ export function* curateInSlices(
       out.whitelist.push(original);
       return leaveOut({ kind: 'whitelist' });
     }
-    if (!isValidName(original)) return leaveOut({ kind: 'originalNameInvalid' }, toolNameInvalid(at, original));
+    if (!isValidName(original))
+      return leaveOut({ kind: 'originalNameInvalid' }, problems.toolNameInvalid(at, original));
     const published = forAppAlone ? original : transformName(original, rules.transform);
-    if (!isValidName(published))
-      return leaveOut({ kind: 'publishedNameInvalid', published }, publishedNameInvalid(at, original, published));
+    if (!isValidName(published)) {
+      const problem = problems.publishedNameInvalid(at, original, published);
+      return leaveOut({ kind: 'publishedNameInvalid', published }, problem);
+    }
     const { unusable: detail, refused, outputLeftOut, readable } = lookedAt(tool);
-    if (detail !== undefined) return leaveOut({ kind: 'schema', detail }, schemaUnusable(at, original, detail));
+    if (detail !== undefined)
+      return leaveOut({ kind: 'schema', detail }, problems.schemaUnusable(at, original, detail));
     const earlier = originalOf.get(published);
-    if (earlier !== undefined && !forAppAlone)
-      return void twice.push(nameTwiceInServer(at, published, earlier, original));
+    if (earlier !== undefined && !forAppAlone) {
+      return void twice.push(problems.nameTwiceInServer(at, published, earlier, original));
+    }
     const override = rules.overrides?.get(original);
-    const found = override && changedBy(readable, override);
-    for (const fault of found?.faults ?? []) problems.push(overrideFault(at, original, fault));
-    const unusable = found?.faults.find(({ kind }) => kind === 'unusable');
+    const changed = override && changedBy(override)(readable);
+    for (const fault of changed?.faults ?? []) found.push(problems.overrideFault(at, original, fault));
+    const unusable = changed?.faults.find(({ kind }) => kind === 'unusable');
     if (unusable) return leaveOut({ kind: 'override', argument: unusable.argument });
-    if (refused !== undefined) problems.push(editorSchemaRefused(at, original, refused));
-    if (outputLeftOut !== undefined) problems.push(outputSchemaLeftOut(at, original, outputLeftOut));
+    if (refused !== undefined) found.push(problems.editorSchemaRefused(at, original, refused));
+    if (outputLeftOut !== undefined) found.push(problems.outputSchemaLeftOut(at, original, outputLeftOut));
     if (!forAppAlone) originalOf.set(published, original);
     (forAppAlone ? appTools : tools).push({
       original,
       published,
-      tool: found?.tool ?? readable,
-      ...(found && { override: found.applied }),
+      tool: changed?.tool ?? readable,
+      ...(changed && { override: changed.applied }),
       ...(refused !== undefined && { editorRefuses: { kind: 'schema', detail: refused } }),
     });
   };
@@ -138,7 +125,7 @@ export function* curateInSlices(
     yield;
     const original = tool.name;
     if (original.length > longestMatched) {
-      problems.push(toolNameInvalid(at, original));
+      found.push(problems.toolNameInvalid(at, original));
       excluded.push({ original: clipped(original, 100), reason: { kind: 'originalNameInvalid' } });
     } else if (!seen.has(original)) {
       seen.add(original);
@@ -148,14 +135,15 @@ export function* curateInSlices(
       excluded.push({ original, reason: { kind: 'listedTwice' } });
     }
   }
-  const isListed = (name: string): boolean => listed.tools.some((tool) => tool.name === name);
-  for (const name of rules.overrides?.keys() ?? []) if (!isListed(name)) problems.push(overrideOfNoTool(at, name));
+  for (const name of rules.overrides?.keys() ?? []) {
+    if (!listed.tools.some((tool) => tool.name === name)) found.push(problems.overrideOfNoTool(at, name));
+  }
   tools.sort((a, b) => byCodeUnits(a.published, b.published));
   appTools.sort((a, b) => byCodeUnits(a.published, b.published));
   excluded.sort((a, b) => byCodeUnits(a.original, b.original));
-  const [first, ...more] = fewOfEach(twice);
+  const [first, ...more] = problems.fewOfEach(twice);
   if (first) return { kind: 'refused', problems: [first, ...more] };
-  for (const name of listedTwice) problems.push(toolListedTwice(at, name));
+  for (const name of listedTwice) found.push(problems.toolListedTwice(at, name));
   const apps = new Set(tools.flatMap(({ tool }) => appOf(tool) ?? []));
   const { problems: besides, ...curated } = yield* curatePromptsAndResources(rules, listed, report, apps);
   return {
@@ -164,17 +152,9 @@ export function* curateInSlices(
     appTools,
     excluded,
     ...curated,
-    problems: fewOfEach([...problems, ...keptOut(at, 'tools', out, report), ...besides]),
+    problems: problems.fewOfEach([...found, ...problems.keptOut(at, 'tools', out, report), ...besides]),
   };
 }
 
 /** A server's tool stays the same object until its next list, and its override until the next edit. */
-const changed = new WeakMap<OfferedTool, { readonly override: ToolOverride; readonly found: Overridden }>();
-
-function changedBy(tool: OfferedTool, override: ToolOverride): Overridden {
-  const known = changed.get(tool);
-  if (known?.override === override) return known.found;
-  const found = overridden(tool, override);
-  changed.set(tool, { override, found });
-  return found;
-}
+const changedBy = perObject((override: ToolOverride) => perObject((tool: OfferedTool) => overridden(tool, override)));

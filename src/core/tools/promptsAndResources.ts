@@ -22,17 +22,7 @@ import type {
 import { longestMatched, transformName } from './names.js';
 import { type CompiledFilter, compileFilter, isTooMuchToMatch, judge, patternsOf, sift } from './patterns.js';
 import { compileUriFilter, isMadeFrom, longestUri } from './uris.js';
-import {
-  type At,
-  entryMalformed,
-  type FilteredToolsReport,
-  keptOut,
-  listIncomplete,
-  listTooLong,
-  type NamesKeptOut,
-  patternWithoutEffect,
-  promptTwice,
-} from './problems.js';
+import * as problems from './problems.js';
 
 export interface PromptAndResourceRules {
   readonly id: string;
@@ -48,22 +38,22 @@ export interface CuratedPromptsAndResources {
 }
 
 interface Context {
-  readonly at: At;
-  readonly report: FilteredToolsReport;
-  readonly problems: Problem[];
+  readonly at: problems.At;
+  readonly report: problems.FilteredToolsReport;
+  readonly found: Problem[];
 }
 
 export function* curatePromptsAndResources(
   { id: server, places, prompts, resources }: PromptAndResourceRules,
   listed: Pick<ToolListing, 'prompts' | 'resources'>,
-  report: FilteredToolsReport,
+  report: problems.FilteredToolsReport,
   apps: ReadonlySet<string> = new Set(),
 ): Sliced<CuratedPromptsAndResources> {
-  const context: Context = { at: { server, places }, report, problems: [] };
+  const context: Context = { at: { server, places }, report, found: [] };
   return {
     prompts: listed.prompts ? yield* publishPrompts(context, prompts, listed.prompts) : [],
     resources: yield* publishResources(context, resources, listed.resources, apps),
-    problems: context.problems,
+    problems: context.found,
   };
 }
 
@@ -79,7 +69,7 @@ function* publishPrompts(
     const name = transformName(prompt.name, transform);
     const earlier = originalOf.get(name);
     if (earlier !== undefined) {
-      context.problems.push(promptTwice(context.at, name, earlier, prompt.name));
+      context.found.push(problems.promptTwice(context.at, name, earlier, prompt.name));
       continue;
     }
     originalOf.set(name, prompt.name);
@@ -112,7 +102,7 @@ function* publishResources(
 
 /** @param spared entries outside the reach of a whitelist */
 function* keptEntries<Entry>(
-  { at, report, problems }: Context,
+  { at, report, found }: Context,
   of: 'prompts' | 'resources',
   filter: CompiledFilter,
   all: readonly Entry[],
@@ -121,23 +111,24 @@ function* keptEntries<Entry>(
   spared?: ReadonlySet<string>,
 ): Sliced<Entry[]> {
   const { malformed, failure } = listed;
-  if (failure !== undefined) problems.push(listIncomplete(at, of, failure));
-  for (const { name, detail } of malformed) problems.push(entryMalformed(at, of, name, detail));
+  if (failure !== undefined) found.push(problems.listIncomplete(at, of, failure));
+  for (const { name, detail } of malformed) found.push(problems.entryMalformed(at, of, name, detail));
   const most = of === 'prompts' ? longestMatched : longestUri;
   const entries = all.filter((entry) => {
     const name = nameOf(entry);
-    if (name.length > most) problems.push(entryMalformed(at, of, name, `is named by more than ${most} characters`));
+    if (name.length > most)
+      found.push(problems.entryMalformed(at, of, name, `is named by more than ${most} characters`));
     return name.length <= most;
   });
   const names = entries.map(nameOf);
   if (isTooMuchToMatch(patternsOf(filter), names)) {
-    problems.push(listTooLong(at, of));
+    found.push(problems.listTooLong(at, of));
     return [];
   }
   const { verdicts, idle } = yield* sift(filter, names, listed);
   // The pattern may match an unlisted entry.
-  if (failure === undefined) for (const pattern of idle) problems.push(patternWithoutEffect(at, of, pattern));
-  const out: NamesKeptOut = { whitelist: [], blacklist: [] };
+  if (failure === undefined) for (const pattern of idle) found.push(problems.patternWithoutEffect(at, of, pattern));
+  const out: problems.NamesKeptOut = { whitelist: [], blacklist: [] };
   const kept = entries.filter((entry) => {
     const name = nameOf(entry);
     const kind = verdicts.get(name)?.kind;
@@ -145,7 +136,7 @@ function* keptEntries<Entry>(
     if (kind !== 'in') out[kind === 'blacklisted' ? 'blacklist' : 'whitelist'].push(name);
     return kind === 'in';
   });
-  for (const problem of keptOut(at, of, out, report)) problems.push(problem);
+  for (const problem of problems.keptOut(at, of, out, report)) found.push(problem);
   return kept;
 }
 

@@ -12,16 +12,7 @@ import type {
 } from './catalogue.js';
 import type { PermissionVerdict, ToolNames } from './permissions.js';
 import { editorId, editorNames, longestEditorId, agentHostName } from './editorNames.js';
-import {
-  agentHostNameUnusable,
-  editorIdTooLong,
-  fewOfEach,
-  heldElsewhere,
-  nameReserved,
-  nameTaken,
-  tooManyTools,
-  type UnusableName,
-} from './problems.js';
+import * as problems from './problems.js';
 
 /** The limit of the editor and of providers in one request, for models without a search among tools. */
 const mostTools = 128;
@@ -71,7 +62,7 @@ export function publish(
 ): Publication {
   const holders = new Map<string, Candidate>();
   const hosted = new Map<string, string>();
-  const problems: Problem[] = [];
+  const found: Problem[] = [];
   const toolsets = candidates.map((candidate): Toolset => {
     const { places, tools: offered, appTools: ofApps = [], ...rest } = candidate;
     const at = { server: candidate.id, places };
@@ -100,10 +91,10 @@ export function publish(
       return true;
     });
     // One prefix solves all of them, so they are one problem.
-    if (reservedNames.length > 0) problems.push(nameReserved(at, reservedNames));
-    for (const [holder, names] of taken) problems.push(nameTaken(at, names, holder.id, holder.places.key));
-    const tooLong: UnusableName[] = [];
-    const unhosted = new Map<string | undefined, UnusableName[]>();
+    if (reservedNames.length > 0) found.push(problems.nameReserved(at, reservedNames));
+    for (const [holder, names] of taken) found.push(problems.nameTaken(at, names, holder.id, holder.places.key));
+    const tooLong: problems.UnusableName[] = [];
+    const unhosted = new Map<string | undefined, problems.UnusableName[]>();
     const all = claimed.length === offered.length ? offered : claimed;
     const tools = servedOf(all, candidate).map((served): ServedTool => {
       const made: ServedTool = asked.has(served.published) ? { ...served, isAsked: true } : served;
@@ -122,8 +113,8 @@ export function publish(
       listed(unhosted, holder).push({ published, name: inHost });
       return { ...made, noAgentHostName: true };
     });
-    if (tooLong.length > 0) problems.push(editorIdTooLong(at, tooLong));
-    for (const [holder, unusable] of unhosted) problems.push(agentHostNameUnusable(at, unusable, holder));
+    if (tooLong.length > 0) found.push(problems.editorIdTooLong(at, tooLong));
+    for (const [holder, unusable] of unhosted) found.push(problems.agentHostNameUnusable(at, unusable, holder));
     const appTools = ofApps
       .filter((tool) => judge(tool).permission !== 'deny')
       .map((tool) => ({ ...tool, editorName: tool.original, editorId: editorId(candidate.shortName, tool.original) }));
@@ -132,9 +123,9 @@ export function publish(
   for (const { id, holder, names } of joined(candidates).contested) {
     const [later, earlier] = [id, holder].map((one) => candidates.find((candidate) => candidate.id === one));
     if (!later || !earlier) continue;
-    problems.push(heldElsewhere({ server: id, places: later.places }, holder, earlier.places.key, names));
+    found.push(problems.heldElsewhere({ server: id, places: later.places }, holder, earlier.places.key, names));
   }
-  return { toolsets, problems: [...fewOfEach(problems), ...crowd(candidates, toolsets, reserved.size)] };
+  return { toolsets, problems: [...problems.fewOfEach(found), ...crowd(candidates, toolsets, reserved.size)] };
 }
 
 function listed<Key, Item>(lists: Map<Key, Item[]>, key: Key): Item[] {
@@ -150,7 +141,7 @@ function crowd(candidates: readonly Candidate[], toolsets: readonly Toolset[], b
   let count = builtIn;
   const index = toolsets.findIndex(({ tools }) => (count += tools.length) > mostTools);
   const candidate = candidates[index];
-  return candidate ? [tooManyTools({ server: candidate.id, places: candidate.places }, total, mostTools)] : [];
+  return candidate ? [problems.tooManyTools({ server: candidate.id, places: candidate.places }, total, mostTools)] : [];
 }
 
 type Part = Pick<Toolset, 'id' | 'prompts' | 'resources'>;

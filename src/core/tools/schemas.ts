@@ -23,52 +23,37 @@ const schemaMapKeywords = ['properties', 'patternProperties', '$defs', 'definiti
 const deepest = 64;
 
 interface Looked {
-  readonly unusable: string | undefined;
-  readonly refused: string | undefined;
+  readonly unusable?: string;
+  readonly refused?: string | undefined;
   /** Why no client gets the output schema. */
-  readonly outputLeftOut: string | undefined;
+  readonly outputLeftOut?: string | undefined;
   /** As strict clients can read it, in the order of N6. */
   readonly readable: OfferedTool;
 }
 
-/** Checks a tool's schemas. Each edit, and each list of a server, curates the same tools again. */
-export const lookedAt = perObject((tool: OfferedTool): Looked => {
-  const unusable = unusableTopLevel(tool.inputSchema, 'inputSchema');
-  if (unusable !== undefined) return { unusable, refused: undefined, outputLeftOut: undefined, readable: tool };
-  // The editor gets no output schemas.
-  const refused = refusedPart(tool.inputSchema, 'inputSchema', 0);
-  const { outputSchema, ...withoutOutput } = tool;
-  if (outputSchema === undefined) {
-    return { unusable, refused, outputLeftOut: undefined, readable: canonicalTool(withReadableSchemas(tool)) };
-  }
-  const output = withoutId(outputSchema);
-  const outputLeftOut = unusableTopLevel(output, 'outputSchema') ?? notToBeCompiled(output);
-  const right = outputLeftOut === undefined ? { ...tool, outputSchema: output } : withoutOutput;
-  return { unusable, refused, outputLeftOut, readable: canonicalTool(withReadableSchemas(right)) };
-});
-
 /**
- * Returns the tool for strict clients. `true` and `false` are JSON Schema, but the protocol's type wants properties as
- * objects, and a client with that check loses the whole list. The objects have the same meaning. A wrong wish for
- * parameters in headers is removed, because clients over HTTP would lose the tool. Servers that read headers have lost
- * the tool already (X8).
+ * Checks a tool's schemas. Each edit, and each list of a server, curates the same tools again. `true` and `false` are JSON
+ * Schema, but the protocol's type wants properties as objects, and a client with that check loses the whole list. The
+ * objects have the same meaning. A wrong wish for parameters in headers is removed, because clients over HTTP would lose
+ * the tool. Servers that read headers have lost the tool already (X8). A client that knows another schema of the same
+ * `$id` would check the results of the tool by that one.
  */
-function withReadableSchemas(tool: OfferedTool): OfferedTool {
-  const { inputSchema, outputSchema } = tool;
-  const mirrorsRightly = mirroredParams(inputSchema).kind === 'right';
-  const input = withoutBooleanProperties(
-    mirrorsRightly ? inputSchema : (withoutMirroring(inputSchema) as typeof inputSchema),
-  );
-  const output = outputSchema && withoutBooleanProperties(outputSchema);
-  const isSame = input === inputSchema && output === outputSchema;
-  return isSame ? tool : { ...tool, inputSchema: input, ...(output && { outputSchema: output }) };
-}
-
-/** A client that knows another schema of the same `$id` would check the results of the tool by that one. */
-function withoutId<Schema extends object>(schema: Schema): Schema {
-  if (!isObject(schema) || !('$id' in schema)) return schema;
-  return Object.fromEntries(Object.entries(schema).filter(([key]) => key !== '$id')) as Schema;
-}
+export const lookedAt = perObject((tool: OfferedTool): Looked => {
+  const { inputSchema, outputSchema, ...rest } = tool;
+  const unusable = unusableTopLevel(inputSchema, 'inputSchema');
+  if (unusable !== undefined) return { unusable, readable: tool };
+  const isMirroredRightly = mirroredParams(inputSchema).kind === 'right';
+  const mirrored = isMirroredRightly ? inputSchema : (withoutMirroring(inputSchema) as typeof inputSchema);
+  const input = { ...rest, inputSchema: withoutBooleanProperties(mirrored) };
+  // The editor gets no output schemas.
+  const refused = refusedPart(inputSchema, 'inputSchema', 0);
+  if (outputSchema === undefined) return { refused, readable: canonicalTool(input) };
+  const output = { ...outputSchema };
+  delete output['$id'];
+  const outputLeftOut = unusableTopLevel(outputSchema, 'outputSchema') ?? notToBeCompiled(output);
+  if (outputLeftOut !== undefined) return { refused, outputLeftOut, readable: canonicalTool(input) };
+  return { refused, readable: canonicalTool({ ...input, outputSchema: withoutBooleanProperties(output) }) };
+});
 
 function withoutBooleanProperties<Schema extends { readonly properties?: object | undefined }>(schema: Schema): Schema {
   const properties = Object.entries(schema.properties ?? {}) as [string, unknown][];
@@ -79,29 +64,19 @@ function withoutBooleanProperties<Schema extends { readonly properties?: object 
 
 function unusableTopLevel(schema: unknown, where: string): string | undefined {
   if (!isObject(schema)) return `${where} is ${describe(schema)}, not an object`;
-  if (schema['type'] !== 'object') return `${where}.type is ${describe(schema['type'])}, not "object"`;
-  const properties = schema['properties'];
-  if (properties !== undefined) {
-    if (!isObject(properties)) return `${where}.properties is ${describe(properties)}, not an object`;
-    for (const [name, value] of Object.entries(properties)) {
-      if (!isObject(value) && typeof value !== 'boolean') {
-        return `${where}.properties.${name} is ${describe(value)}, not a schema`;
-      }
-    }
-  }
-  const required = schema['required'];
-  if (required !== undefined && !(Array.isArray(required) && required.every((name) => typeof name === 'string'))) {
-    return `${where}.required is not a list of names`;
-  }
-  return undefined;
+  const { type, properties = {}, required = [] } = schema;
+  if (type !== 'object') return `${where}.type is ${describe(type)}, not "object"`;
+  if (!isObject(properties)) return `${where}.properties is ${describe(properties)}, not an object`;
+  const [name, wrong] = Object.entries(properties).find(([, value]) => !isSchema(value)) ?? [];
+  if (name !== undefined) return `${where}.properties.${name} is ${describe(wrong)}, not a schema`;
+  return isNames(required) ? undefined : `${where}.required is not a list of names`;
 }
 
 function refusedPart(schema: unknown, where: string, depth: number, mayBeBare = false): string | undefined {
   if (!isObject(schema) || depth > deepest) return undefined;
-  const type = schema['type'];
-  for (const name of Array.isArray(type) ? (type as unknown[]) : type === undefined ? [] : [type]) {
-    if (typeof name !== 'string' || !jsonTypes.has(name)) return `${where}.type is ${describe(name)}, not a JSON type`;
-  }
+  const { type = [] } = schema;
+  const wrong = [type].flat().find((name) => !isType(name));
+  if (wrong !== undefined) return `${where}.type is ${describe(wrong)}, not a JSON type`;
   if (type === 'array' && !mayBeBare && arrayKeywords.every((key) => schema[key] === undefined)) {
     return `${where} is an array without "items"`;
   }
@@ -160,7 +135,6 @@ const isPattern: Test = (value) => {
 /** The editor does not look at these, but they are compiled. */
 const compiledKeywords = [...schemaKeywords, 'additionalItems', 'unevaluatedItems', 'unevaluatedProperties'];
 const compiledMapKeywords = [...schemaMapKeywords, 'dependencies'];
-const never: Test = () => false;
 /** Ajv does not compile `id`, limits of formats without a known format, and identities that it knows from elsewhere. */
 const limitsOfFormats = ['formatMinimum', 'formatMaximum', 'formatExclusiveMinimum', 'formatExclusiveMaximum'];
 const notForClients = ['id', '$id', '$async', ...limitsOfFormats];
@@ -185,7 +159,7 @@ const valueTests: ReadonlyMap<string, readonly [isRight: Test, wanted: string]> 
       [['patternProperties'], isMapOf(isSchema, isPattern), 'a map of schemas by patterns of JavaScript'],
       [['dependentRequired'], isMapOf(isNames), 'a map of names'],
       [['dependencies'], isMapOf((value) => isNames(value) || isSchema(value)), 'a map of names or schemas'],
-      [notForClients, never, 'known to every client'],
+      [notForClients, () => false, 'known to every client'],
     ] satisfies [readonly string[], Test, string][]
   ).flatMap(([keywords, isRight, wanted]) => keywords.map((key) => [key, [isRight, wanted]] as const)),
 );
