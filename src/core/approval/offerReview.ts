@@ -46,10 +46,7 @@ export function offerReview(
     if (before === 'new') return 'The server did not offer this.';
     return before === 'notKept' ? 'The earlier text is no longer known.' : before;
   };
-  return {
-    now: document(({ now }) => now),
-    before: isCompared ? document(earlier) : undefined,
-  };
+  return { now: document(({ now }) => now), before: isCompared ? document(earlier) : undefined };
 }
 
 function section(

@@ -26,14 +26,7 @@ const mostForList = 20_000_000;
 const stepsForMatch = 20;
 const stepsToCompile = { character: 50, pattern: 300 };
 
-const options = {
-  dot: true,
-  nobrace: true,
-  nocomment: true,
-  noext: true,
-  nonegate: true,
-  platform: 'linux',
-} as const;
+const options = { dot: true, nobrace: true, nocomment: true, noext: true, nonegate: true, platform: 'linux' } as const;
 
 /**
  * Makes one path portion of a text, because the `*` of minimatch stops at `/`. The character in place of `/` occurs in no

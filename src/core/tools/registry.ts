@@ -1,4 +1,5 @@
 /** Decides over all toolsets about published names and the editor's tools (N5, N6, G3a), as a pure function. */
+import { groupedBy } from '../base/groupedBy.js';
 import type { Problem } from '../base/problem.js';
 import type { ServerPlaces } from '../config/model.js';
 import type {
@@ -25,19 +26,12 @@ export interface Candidate extends Omit<Toolset, 'tools' | 'appTools' | 'release
 
 type Judge = (tool: ToolNames) => PermissionVerdict;
 
-interface Publication {
-  readonly toolsets: readonly Toolset[];
-  readonly problems: readonly Problem[];
-}
-
 /** An unchanged list keeps its result. A key for each tool would cost more than the tools. */
 const servedLists = new WeakMap<readonly PublishedTool[], readonly ServedTool[]>();
 
 function servedOf(tools: readonly PublishedTool[], { id, shortName }: Candidate): readonly ServedTool[] {
-  const names = editorNames(
-    id,
-    tools.map((tool) => tool.published),
-  );
+  const published = tools.map((tool) => tool.published);
+  const names = editorNames(id, published);
   const known = servedLists.get(tools);
   const isKnown = (tool: ServedTool, index: number): boolean =>
     tool.editorName === names[index] && tool.editorId === editorId(shortName, tool.editorName);
@@ -59,7 +53,7 @@ export function publish(
   candidates: readonly Candidate[],
   reserved: Pick<ReadonlySet<string>, 'has' | 'size'>,
   judge: Judge = () => ({ permission: 'allow' }),
-): Publication {
+): { readonly toolsets: readonly Toolset[]; readonly problems: readonly Problem[] } {
   const holders = new Map<string, Candidate>();
   const hosted = new Map<string, string>();
   const found: Problem[] = [];
@@ -68,7 +62,7 @@ export function publish(
     const at = { server: candidate.id, places };
     const excluded = [...candidate.excluded];
     const reservedNames: string[] = [];
-    const taken = new Map<Candidate, string[]>();
+    const taken: { readonly published: string; readonly holder: Candidate }[] = [];
     const asked = new Set<string>();
     const claimed = offered.filter(({ published, original }) => {
       const leaveOut = (reason: ExclusionReason): false => {
@@ -84,7 +78,7 @@ export function publish(
         return leaveOut({ kind: 'nameReserved', published });
       }
       if (holder) {
-        listed(taken, holder).push(published);
+        taken.push({ published, holder });
         return leaveOut({ kind: 'nameTaken', published, holder: holder.id });
       }
       holders.set(published, candidate);
@@ -92,9 +86,12 @@ export function publish(
     });
     // One prefix solves all of them, so they are one problem.
     if (reservedNames.length > 0) found.push(problems.nameReserved(at, reservedNames));
-    for (const [holder, names] of taken) found.push(problems.nameTaken(at, names, holder.id, holder.places.key));
+    for (const [holder, names] of groupedBy(taken, (one) => one.holder)) {
+      const published = names.map((one) => one.published);
+      found.push(problems.nameTaken(at, published, holder.id, holder.places.key));
+    }
     const tooLong: problems.UnusableName[] = [];
-    const unhosted = new Map<string | undefined, problems.UnusableName[]>();
+    const unhosted: (problems.UnusableName & { readonly holder: string | undefined })[] = [];
     const all = claimed.length === offered.length ? offered : claimed;
     const tools = servedOf(all, candidate).map((served): ServedTool => {
       const made: ServedTool = asked.has(served.published) ? { ...served, isAsked: true } : served;
@@ -110,28 +107,28 @@ export function publish(
         hosted.set(inHost, candidate.id);
         return made;
       }
-      listed(unhosted, holder).push({ published, name: inHost });
+      unhosted.push({ published, name: inHost, holder });
       return { ...made, noAgentHostName: true };
     });
     if (tooLong.length > 0) found.push(problems.editorIdTooLong(at, tooLong));
-    for (const [holder, unusable] of unhosted) found.push(problems.agentHostNameUnusable(at, unusable, holder));
+    for (const [holder, unusable] of groupedBy(unhosted, (one) => one.holder)) {
+      found.push(problems.agentHostNameUnusable(at, unusable, holder));
+    }
     const appTools = ofApps
       .filter((tool) => judge(tool).permission !== 'deny')
       .map((tool) => ({ ...tool, editorName: tool.original, editorId: editorId(candidate.shortName, tool.original) }));
     return { ...rest, tools, ...(appTools.length > 0 && { appTools }), excluded };
   });
-  for (const { id, holder, names } of joined(candidates).contested) {
-    const [later, earlier] = [id, holder].map((one) => candidates.find((candidate) => candidate.id === one));
-    if (!later || !earlier) continue;
-    found.push(problems.heldElsewhere({ server: id, places: later.places }, holder, earlier.places.key, names));
+  for (const [first, ...more] of groupedBy(joined(candidates).contested, pairOf).values()) {
+    if (!first) continue;
+    const names = [first, ...more].map(({ name }) => name);
+    found.push(problems.heldElsewhere(placeOf(first.toolset), first.holder.id, first.holder.places.key, names));
   }
   return { toolsets, problems: [...problems.fewOfEach(found), ...crowd(candidates, toolsets, reserved.size)] };
 }
 
-function listed<Key, Item>(lists: Map<Key, Item[]>, key: Key): Item[] {
-  const list = lists.get(key) ?? [];
-  lists.set(key, list);
-  return list;
+function placeOf({ id: server, places }: Candidate): problems.At {
+  return { server, places };
 }
 
 /** The problem is at the server beyond the limit, because the earlier servers fit. */
@@ -141,56 +138,56 @@ function crowd(candidates: readonly Candidate[], toolsets: readonly Toolset[], b
   let count = builtIn;
   const index = toolsets.findIndex(({ tools }) => (count += tools.length) > mostTools);
   const candidate = candidates[index];
-  return candidate ? [problems.tooManyTools({ server: candidate.id, places: candidate.places }, total, mostTools)] : [];
+  return candidate ? [problems.tooManyTools(placeOf(candidate), total, mostTools)] : [];
 }
 
 type Part = Pick<Toolset, 'id' | 'prompts' | 'resources'>;
 
-/** Names missing from the toolset `id` in the joined lists, because `holder` has them. */
-interface Contested {
-  readonly id: string;
-  readonly holder: string;
-  readonly names: readonly string[];
+/** A name that is missing from a toolset in the joined lists, because `holder` has it. */
+interface Contested<One> {
+  readonly toolset: One;
+  readonly holder: One;
+  readonly name: string;
 }
 
-interface Together {
+interface Together<One> {
   readonly prompts: readonly OfferedPrompt[];
   readonly resources: readonly OfferedResource[];
   readonly templates: readonly OfferedTemplate[];
-  readonly contested: readonly Contested[];
+  readonly contested: readonly Contested<One>[];
+}
+
+function pairOf({ toolset, holder }: Contested<Part>): string {
+  return `${toolset.id} ${holder.id}`;
 }
 
 /** Joins the prompts and resources of all toolsets (G6). The earlier toolset keeps a name that is in several. */
-export function joined(toolsets: readonly Part[]): Together {
-  const contested = new Map<string, Contested & { names: string[] }>();
+export function joined<One extends Part>(toolsets: readonly One[]): Together<One> {
+  const contested: Contested<One>[] = [];
   const firsts = <T>(entriesOf: (toolset: Part) => readonly T[], nameOf: (entry: T) => string): T[] => {
-    const held = new Map<string, { readonly id: string; readonly entry: T }>();
+    const held = new Map<string, { readonly holder: One; readonly entry: T }>();
     for (const toolset of toolsets) {
       for (const entry of entriesOf(toolset)) {
         const name = nameOf(entry);
-        const holder = held.get(name);
-        if (!holder) held.set(name, { id: toolset.id, entry });
-        else if (holder.id !== toolset.id) {
-          const pair = JSON.stringify([toolset.id, holder.id]);
-          const known = contested.get(pair) ?? { id: toolset.id, holder: holder.id, names: [] };
-          known.names.push(name);
-          contested.set(pair, known);
-        }
+        const { holder } = held.get(name) ?? {};
+        if (!holder) held.set(name, { holder: toolset, entry });
+        else if (holder !== toolset) contested.push({ toolset, holder, name });
       }
     }
     return [...held.values()].map(({ entry }) => entry);
   };
-  const prompts = firsts(
-    (toolset) => toolset.prompts.map(({ prompt, published }) => ({ ...prompt, name: published })),
-    ({ name }) => name,
-  );
-  const resources = firsts(
-    (toolset) => toolset.resources.resources,
-    ({ uri }) => uri,
-  );
-  const templates = firsts(
-    (toolset) => toolset.resources.templates,
-    ({ uriTemplate }) => uriTemplate,
-  );
-  return { prompts, resources, templates, contested: [...contested.values()] };
+  const promptsOf = ({ prompts }: Part): OfferedPrompt[] =>
+    prompts.map(({ prompt, published }) => ({ ...prompt, name: published }));
+  return {
+    prompts: firsts(promptsOf, ({ name }) => name),
+    resources: firsts(
+      ({ resources }) => resources.resources,
+      ({ uri }) => uri,
+    ),
+    templates: firsts(
+      ({ resources }) => resources.templates,
+      ({ uriTemplate }) => uriTemplate,
+    ),
+    contested,
+  };
 }
