@@ -6,12 +6,12 @@
 import { BoundedMap } from '../base/boundedMap.js';
 import type { Disposable } from '../base/disposables.js';
 import { Emitter } from '../base/events.js';
+import { isObject } from '../base/isObject.js';
 import { sameServer, type ApprovedServer, type Storage } from './ledger.js';
 import {
-  differingParts,
-  printOf,
+  isPrint,
+  partsChanged,
   reviewedInstructions,
-  reviewedKinds,
   reviewedPrompt,
   reviewedTool,
   samePrint,
@@ -25,7 +25,7 @@ import {
   type ReviewedOffers,
   type ReviewedPart,
 } from './offerPrints.js';
-import type { KeptText, OfferTexts } from './offerTexts.js';
+import type { OfferTexts } from './offerTexts.js';
 
 interface OfferLedgerDeps {
   readonly storage: Storage;
@@ -43,28 +43,21 @@ export interface OfferChange extends OfferName, ApprovedServer {
   readonly before: OfferText | 'new' | 'notKept';
 }
 
-type Reviewed = ApprovedServer & Pick<ReviewedLaunch, 'declared'>;
+type Redact = (text: string) => string;
 
-interface SeenLaunch extends Reviewed {
+interface SeenLaunch extends ApprovedServer, Pick<ReviewedLaunch, 'declared'> {
   readonly fingerprint: string;
-  /** By kind and original name. A kind that was never listed has no baseline yet. */
-  readonly prints: Map<ReviewedKind, Map<string, OfferPrint>>;
+  /** The baseline with the accepted changes, by kind and name. */
+  readonly prints: Map<string, Pick<ReviewedOffer, 'kind' | 'name' | 'print'>>;
   /** Its present offer to all conversations. If one name has several forms, one that was not accepted counts. */
-  listed: Listed;
-  isListed: boolean;
-  redact: (text: string) => string;
+  listed: Map<string, ReviewedOffer>;
+  redact: Redact;
   readonly toKeep: Map<string, ReviewedOffer>;
-  /** True if the texts of `prints` are stored. It is false for an entry of an earlier version. */
-  keepsTexts: boolean;
 }
 
 const key = 'mcpToolsets.tools';
 /** The limit of launches of all servers. The least recently used ones are dropped first. */
 const mostLaunches = 200;
-
-type Listed = Readonly<Record<ReviewedKind, Map<string, ReviewedOffer>>>;
-
-const nothing = (): Listed => ({ tool: new Map(), prompt: new Map(), instructions: new Map() });
 
 export class OfferLedger implements Disposable {
   private readonly changes = new Emitter<void>();
@@ -85,38 +78,28 @@ export class OfferLedger implements Disposable {
    * Notes every present offer of a launch, the common list first. The first one noted is the baseline.
    * @param redact removes secrets from texts before they are kept
    */
-  note(launch: ReviewedLaunch, all: readonly ReviewedOffers[], redact: (text: string) => string): void {
-    const seen = this.seen(launch);
+  note(launch: ReviewedLaunch, all: readonly ReviewedOffers[], redact: Redact): void {
+    const lists = all.map(listedOf);
+    const known = this.launches.get(launch.fingerprint);
+    const seen = known ?? seenLaunch(launch, new Map(lists[0]), new Map(lists[0]));
+    // Setting it again renews it.
+    this.launches.set(launch.fingerprint, seen);
+    if (!known) this.store();
     seen.redact = redact;
-    seen.listed = nothing();
-    seen.isListed = true;
-    let isGrown = false;
-    for (const offers of all) {
-      const listed = listedOf(offers);
-      for (const kind of reviewedKinds) {
-        if (seen.prints.has(kind)) continue;
-        isGrown = true;
-        seen.prints.set(kind, new Map([...listed[kind]].map(([name, { print }]) => [name, print])));
-        for (const [name, offer] of listed[kind]) seen.toKeep.set(keyOf(kind, name), offer);
-      }
-      for (const kind of reviewedKinds) for (const offer of listed[kind].values()) noteOffer(seen, offer);
+    seen.listed = new Map();
+    for (const [of, offer] of lists.flatMap((list) => [...list])) {
+      if (partsChanged(offer, seen.prints.get(of)).length > 0 || !seen.listed.has(of)) seen.listed.set(of, offer);
     }
-    if (isGrown || (this.deps.texts && !seen.keepsTexts)) this.store();
   }
 
   changesOf(launch: ReviewedLaunch, offers: ReviewedOffers): OfferChanges {
+    const changes = { tool: new Map(), prompt: new Map(), instructions: new Map() } satisfies OfferChanges;
     const seen = this.launches.get(launch.fingerprint);
-    const listed = listedOf(offers);
-    const changed = (kind: ReviewedKind): ReadonlyMap<string, readonly ReviewedPart[]> => {
-      const prints = seen?.prints.get(kind);
-      const found = new Map<string, readonly ReviewedPart[]>();
-      for (const [name, offer] of prints ? listed[kind] : []) {
-        const parts = partsChanged(offer, prints?.get(name));
-        if (parts.length > 0) found.set(name, parts);
-      }
-      return found;
-    };
-    return { tool: changed('tool'), prompt: changed('prompt'), instructions: changed('instructions') };
+    for (const [of, offer] of seen ? listedOf(offers) : []) {
+      const parts = partsChanged(offer, seen?.prints.get(of));
+      if (parts.length > 0) changes[offer.kind].set(offer.name, parts);
+    }
+    return changes;
   }
 
   holdsBack(): boolean {
@@ -124,29 +107,27 @@ export class OfferLedger implements Disposable {
   }
 
   async changeOf({ launch, kind, original }: OfferName): Promise<OfferChange | undefined> {
+    const of = keyOf(kind, original);
     const seen = this.launches.get(launch);
-    const offer = seen?.listed[kind].get(original);
-    const prints = seen?.prints.get(kind);
-    if (!seen || !offer || !prints) return undefined;
-    const was = prints.get(original);
+    const offer = seen?.listed.get(of);
+    if (!seen || !offer) return undefined;
+    const was = seen.prints.get(of);
     const parts = partsChanged(offer, was);
     if (parts.length === 0) return undefined;
-    const now = redacted(offer.text(), seen.redact);
-    const { server, source } = seen;
+    const { server, source, redact } = seen;
+    const now = redacted(offer.text(), redact);
     const change = { launch, kind, original, server, source, parts, print: offer.print, now };
     if (!was) return { ...change, before: 'new' };
     await this.stored();
-    const kept = (await this.deps.texts?.read(launch).catch(() => undefined))?.get(keyOf(kind, original));
-    return { ...change, before: kept && samePrint(kept.print, was) ? kept.text : 'notKept' };
+    const kept = (await this.deps.texts?.read(launch).catch(() => undefined))?.get(of);
+    return { ...change, before: kept && samePrint(kept.print, was.print) ? kept.text : 'notKept' };
   }
 
   accept(changes: readonly OfferChange[]): void {
-    for (const { launch, kind, original, print, now } of changes) {
+    for (const { launch, kind, original: name, print, now } of changes) {
       const seen = this.launches.get(launch);
-      const prints = seen?.prints.get(kind);
-      if (!seen || !prints) continue;
-      prints.set(original, print);
-      seen.toKeep.set(keyOf(kind, original), { kind, name: original, print, text: () => now });
+      seen?.prints.set(keyOf(kind, name), { kind, name, print });
+      seen?.toKeep.set(keyOf(kind, name), { kind, name, print, text: () => now });
     }
     this.store();
     this.changes.fire();
@@ -180,13 +161,6 @@ export class OfferLedger implements Disposable {
     this.changes.dispose();
   }
 
-  private seen({ fingerprint, server, source, declared }: ReviewedLaunch): SeenLaunch {
-    const of = { server, source, ...(declared !== undefined && { declared }) };
-    const seen = this.launches.get(fingerprint) ?? emptyLaunch(fingerprint, of, new Map(), false);
-    this.launches.set(fingerprint, seen);
-    return seen;
-  }
-
   private store(): void {
     this.storing ??= Promise.resolve()
       .then(() => {
@@ -203,14 +177,13 @@ export class OfferLedger implements Disposable {
     const toKeep = [...this.launches.values()].flatMap((seen) => {
       const offers = [...seen.toKeep];
       seen.toKeep.clear();
-      seen.keepsTexts ||= seen.isListed;
       return offers.length > 0 ? [{ seen, offers }] : [];
     });
     this.keeping = this.keeping
       .then(async () => {
         for (const { seen, offers } of toKeep) {
           const kept = new Map(await texts.read(seen.fingerprint));
-          for (const [name, { print, text }] of offers) kept.set(name, { print, text: redacted(text(), seen.redact) });
+          for (const [of, { print, text }] of offers) kept.set(of, { print, text: redacted(text(), seen.redact) });
           await texts.write(seen.fingerprint, kept);
         }
         await texts.retain(new Set(this.launches.keys()));
@@ -219,83 +192,62 @@ export class OfferLedger implements Disposable {
   }
 }
 
-function emptyLaunch(fingerprint: string, of: Reviewed, prints: SeenLaunch['prints'], keepsTexts: boolean): SeenLaunch {
-  const parts = { listed: nothing(), isListed: false, redact: () => '', toKeep: new Map<string, ReviewedOffer>() };
-  return { ...of, fingerprint, prints, keepsTexts, ...parts };
-}
-
-function noteOffer(seen: SeenLaunch, offer: ReviewedOffer): void {
-  const { kind, name } = offer;
-  const was = seen.prints.get(kind)?.get(name);
-  const isAccepted = was !== undefined && samePrint(was, offer.print);
-  if (isAccepted && !seen.keepsTexts) seen.toKeep.set(keyOf(kind, name), offer);
-  if (!isAccepted || !seen.listed[kind].has(name)) seen.listed[kind].set(name, offer);
-}
-
-function partsChanged({ kind, print }: ReviewedOffer, was: OfferPrint | undefined): readonly ReviewedPart[] {
-  return was ? differingParts(kind, was, print) : ['new'];
-}
-
-function listedOf({ tool, prompt, instructions, overrides }: ReviewedOffers): Listed {
-  return {
-    tool: byName(tool.map((one) => reviewedTool(one, overrides?.get(one.name)))),
-    prompt: byName(prompt.map(reviewedPrompt)),
-    instructions: byName(instructions === undefined ? [] : [reviewedInstructions(instructions)]),
-  };
+function seenLaunch(
+  { fingerprint, server, source, declared }: Pick<ReviewedLaunch, 'fingerprint' | 'server' | 'source' | 'declared'>,
+  prints: SeenLaunch['prints'],
+  toKeep: SeenLaunch['toKeep'],
+): SeenLaunch {
+  const of = { fingerprint, server, source, ...(declared !== undefined && { declared }) };
+  return { ...of, prints, toKeep, listed: new Map(), redact: () => '' };
 }
 
 /** The first of equal names counts (N5). */
-function byName(listed: readonly ReviewedOffer[]): Map<string, ReviewedOffer> {
-  const found = new Map<string, ReviewedOffer>();
-  for (const offer of listed) if (!found.has(offer.name)) found.set(offer.name, offer);
-  return found;
+function listedOf({ tool, prompt, instructions, overrides }: ReviewedOffers): Map<string, ReviewedOffer> {
+  const offers = [
+    ...tool.map((one) => reviewedTool(one, overrides?.get(one.name))),
+    ...prompt.map(reviewedPrompt),
+    ...(instructions === undefined ? [] : [reviewedInstructions(instructions)]),
+  ];
+  const listed = new Map<string, ReviewedOffer>();
+  for (const offer of offers) {
+    const of = keyOf(offer.kind, offer.name);
+    if (!listed.has(of)) listed.set(of, offer);
+  }
+  return listed;
 }
 
 function keyOf(kind: ReviewedKind, name: string): string {
   return `${kind} ${name}`;
 }
 
-function redacted(text: OfferText, redact: (text: string) => string): KeptText['text'] {
+function redacted(text: OfferText, redact: Redact): OfferText {
   return text.map(([label, shown]) => [label, redact(shown)]);
 }
 
-/** The names of the kinds in the store. `tools` is older than the others. */
-const stored = { tool: 'tools', prompt: 'prompts', instructions: 'instructions' } as const;
+/** The names of the kinds in the store. */
+const kinds = { tool: 'tools', prompt: 'prompts', instructions: 'instructions' } as const;
+const allKinds = Object.keys(kinds) as ReviewedKind[];
 
-function writtenLaunch({ fingerprint, server, source, declared, prints, keepsTexts }: SeenLaunch): unknown {
-  const kinds = [...prints].map(([kind, all]) => [stored[kind], [...all].map(([name, print]) => [name, ...print])]);
-  return {
-    fingerprint,
-    server,
-    source,
-    declared,
-    ...(Object.fromEntries(kinds) as object),
-    ...(keepsTexts && { texts: true }),
-  };
+function writtenLaunch({ fingerprint, server, source, declared, prints }: SeenLaunch): unknown {
+  const all = allKinds.map((kind) => {
+    const own = [...prints.values()].filter((one) => one.kind === kind);
+    return [kinds[kind], own.map(({ name, print }) => [name, ...print])];
+  });
+  return { fingerprint, server, source, declared, ...(Object.fromEntries(all) as object) };
 }
 
 function readLaunch(written: unknown): SeenLaunch[] {
-  if (typeof written !== 'object' || written === null) return [];
-  const fields = written as Readonly<Record<string, unknown>>;
-  const { fingerprint, server, source, declared, texts } = fields;
+  if (!isObject(written)) return [];
+  const { fingerprint, server, source, declared } = written;
   if (typeof fingerprint !== 'string' || typeof server !== 'string' || typeof source !== 'string') return [];
+  if (!Array.isArray(written['tools'])) return [];
   const prints: SeenLaunch['prints'] = new Map();
-  for (const kind of reviewedKinds) {
-    const entries = fields[stored[kind]];
-    if (Array.isArray(entries)) prints.set(kind, readPrints(kind, entries));
+  for (const kind of allKinds) {
+    const entries = written[kinds[kind]];
+    for (const [name, ...print] of Array.isArray(entries) ? entries.filter(Array.isArray) : []) {
+      if (typeof name === 'string' && isPrint(kind, print)) prints.set(keyOf(kind, name), { kind, name, print });
+    }
   }
-  // An entry of an earlier version has only tools. The next list is the baseline of the other kinds.
-  const of = { server, source, ...(typeof declared === 'string' && { declared }) };
-  return prints.has('tool') ? [emptyLaunch(fingerprint, of, prints, texts === true)] : [];
-}
-
-function readPrints(kind: ReviewedKind, entries: readonly unknown[]): Map<string, OfferPrint> {
-  const prints = new Map<string, OfferPrint>();
-  for (const entry of entries) {
-    if (!Array.isArray(entry)) continue;
-    const [name, ...hashes] = entry as readonly unknown[];
-    const print = printOf(kind, hashes);
-    if (typeof name === 'string' && print) prints.set(name, print);
-  }
-  return prints;
+  const of = { fingerprint, server, source, ...(typeof declared === 'string' && { declared }) };
+  return [seenLaunch(of, prints, new Map())];
 }

@@ -19,8 +19,6 @@ const partsOf = {
 
 export type ReviewedKind = keyof typeof partsOf;
 
-export const reviewedKinds = Object.keys(partsOf) as readonly ReviewedKind[];
-
 /** `new` is always the only one: the first list of the server did not contain the offer. */
 export type ReviewedPart = (typeof partsOf)[ReviewedKind][number] | 'new';
 
@@ -98,16 +96,12 @@ function laidOut(label: string, value: unknown): [string, string][] {
   return value === undefined ? [] : [[label, JSON.stringify(JSON.parse(canonicalJson(value)), null, 2)]];
 }
 
-/** Returns undefined if the stored hashes are no print. Earlier versions stored neither `visibility` nor `override`. */
-export function printOf(kind: ReviewedKind, hashes: readonly unknown[]): OfferPrint | undefined {
-  const lacking = kind === 'tool' && hashes.length >= 3 ? partsOf.tool.length - hashes.length : 0;
-  const all = [...hashes, ...Array.from({ length: Math.max(0, lacking) }, () => hash([undefined]))];
-  const isWhole = all.length === partsOf[kind].length && all.every((one) => typeof one === 'string');
-  return isWhole ? (all as OfferPrint) : undefined;
+export function isPrint(kind: ReviewedKind, hashes: readonly unknown[]): hashes is OfferPrint {
+  return hashes.length === partsOf[kind].length && hashes.every((one) => typeof one === 'string');
 }
 
-export function differingParts(kind: ReviewedKind, before: OfferPrint, now: OfferPrint): readonly ReviewedPart[] {
-  return partsOf[kind].filter((_, index) => before[index] !== now[index]);
+export function partsChanged({ kind, print }: ReviewedOffer, was?: { readonly print: OfferPrint }): ReviewedPart[] {
+  return was ? partsOf[kind].filter((_, index) => was.print[index] !== print[index]) : ['new'];
 }
 
 export function samePrint(a: OfferPrint, b: OfferPrint): boolean {

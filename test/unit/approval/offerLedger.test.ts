@@ -199,29 +199,6 @@ describe('offers since the approval of a server (S3)', () => {
     assert.equal(review(ledger, '1', { prompt: [prompt('p')] }).prompt.size, 0);
   });
 
-  it('a store of an earlier version is no baseline for kinds other than tools', async () => {
-    const earlier = open();
-    changed(earlier, '1', tool('x', { description: 'one' }));
-    await earlier.stored();
-    const [written] = storage.get(key) as [Record<string, unknown>];
-    const { fingerprint, server, source } = written;
-    const tools = (written['tools'] as string[][]).map((print) => print.slice(0, 4));
-    void storage.update(key, [{ fingerprint, server, source, tools }]);
-    texts.files.clear();
-    const ledger = open();
-    const offers = { tool: [tool('x', { description: 'one' }), tool('y')], prompt: [prompt('p')], instructions: 'I' };
-    const changes = review(ledger, '1', offers);
-    assert.deepEqual([...changes.tool], [['y', ['new']]]);
-    assert.deepEqual([changes.prompt.size, changes.instructions.size], [0, 0]);
-    await ledger.stored();
-    // From then on, texts that agree with their hashes are kept.
-    changed(ledger, '1', tool('x', { description: 'two' }));
-    assert.deepEqual((await shown(ledger, 'tool', 'x')).before, [
-      ['description', 'one'],
-      ['input schema', '{\n  "type": "object"\n}'],
-    ]);
-  });
-
   it('a change shows the present and the earlier text, in later windows too', async () => {
     const ledger = open();
     changed(ledger, '1', tool('x', { description: 'one' }));
