@@ -49,24 +49,17 @@ function changedValues(now: LaunchDescription, before: LaunchDescription | undef
 
 export function question(pending: readonly PendingLaunch[], fileLabel: (file: string) => string): Inert {
   const files = [...new Set(pending.map(({ launch }) => fileLabel(launch.source)))].join(', ');
-  const names = shortList(
-    pending.map(({ launch }) => `“${launch.server}”`),
-    5,
-  );
-  const [only] = pending;
-  if (pending.length === 1 && only) {
-    const wants = only.before ? 'has changed since you approved it, and wants' : 'wants';
-    return only.isServed
-      ? inert`The MCP server ${names} of ${files} ${wants} to start. Until you approve it, its previous definition serves.`
-      : inert`The MCP server ${names} of ${files} ${wants} to start.`;
-  }
+  const servers = pending.map(({ launch }) => `“${launch.server}”`);
+  const names = shortList(servers, 5);
   const changed = pending.filter(({ before }) => before).length;
-  const what =
-    changed === 0
-      ? ''
-      : changed === pending.length
-        ? ' and have changed since you approved them'
-        : `, ${changed} of them changed since your approval`;
+  const [only, second] = pending;
+  if (only && !second) {
+    const wants = only.before ? 'has changed since you approved it, and wants' : 'wants';
+    const sentence = inert`The MCP server ${names} of ${files} ${wants} to start.`;
+    return only.isServed ? inert`${sentence} Until you approve it, its previous definition serves.` : sentence;
+  }
+  const some = changed === 0 ? '' : `, ${changed} of them changed since your approval`;
+  const what = changed === pending.length ? ' and have changed since you approved them' : some;
   return inert`${pending.length} MCP servers of ${files} want to start${what}: ${names}.`;
 }
 
@@ -77,34 +70,35 @@ export function reviewTexts(
 ): { readonly now: string; readonly before: string | undefined } {
   const isCompared = pending.some(({ before }) => before);
   const width = isCompared ? halfWidth : pageWidth;
-  const section = (
-    { server, source }: LaunchDescription,
-    launch?: LaunchDescription,
-    before?: LaunchDescription,
-  ): string => {
-    const changed = launch ? changedValues(launch, before) : new Set();
-    const lines = launch?.parts.flatMap((part) => [
-      ...folded(part.shown, width, `  ${part.label.padEnd(widest)}  `),
-      ...maskNote(part, changed.has(part)).flatMap((note) => folded(note, width, '    ')),
-    ]);
-    return [...folded(`${server}  ·  ${oneLine(fileLabel(source))}`, width), '', ...(lines ?? []), ''].join('\n');
+  type Shown = (pending: PendingLaunch) => readonly (LaunchDescription | undefined)[];
+  const document = (nowAndBefore: Shown): string => {
+    const sections = pending.map((one) => {
+      const [now, before] = nowAndBefore(one);
+      const changed = now ? changedValues(now, before) : new Set();
+      const lines = now?.parts.flatMap((part) => [
+        ...folded(part.shown, width, `  ${part.label.padEnd(widest)}  `),
+        ...maskNote(part, changed.has(part)).flatMap((note) => folded(note, width, '    ')),
+      ]);
+      const title = `${one.launch.server}  ·  ${oneLine(fileLabel(one.launch.source))}`;
+      return [...folded(title, width), '', ...(lines ?? []), ''].join('\n');
+    });
+    return head + sections.join('\n');
   };
-  const head = [
-    'These programs and addresses would',
-    'start, with all that they receive.',
-    'Invisible characters are escaped. A line',
-    'with … continues the line before it. A',
-    'secret value is masked; its digest tells',
-    'values apart. This review does not',
-    'show what the programs do.',
-    '',
-    '',
-  ].join('\n');
   return {
-    now: head + pending.map(({ launch, before }) => section(launch, launch, before)).join('\n'),
-    before: isCompared ? head + pending.map(({ launch, before }) => section(launch, before)).join('\n') : undefined,
+    now: document(({ launch, before }) => [launch, before]),
+    before: isCompared ? document(({ before }) => [before]) : undefined,
   };
 }
+
+const head = `These programs and addresses would
+start, with all that they receive.
+Invisible characters are escaped. A line
+with … continues the line before it. A
+secret value is masked; its digest tells
+values apart. This review does not
+show what the programs do.
+
+`;
 
 /** Returns undefined for a long text, and if a part is gone or new, because only a comparison shows that. */
 export function dialogDetail({ launch, before = launch }: PendingLaunch): Inert | undefined {

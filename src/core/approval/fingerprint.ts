@@ -20,18 +20,11 @@ import { folderOf } from '../config/sources.js';
 import { holdsSecret, maskedAddress, maskedArgument, maskedVariable, mayBeExchanged } from './reviewMask.js';
 import { relocated, worktreeOf, type WorktreePlace } from './worktree.js';
 
+type Stdio = 'command' | 'argument' | 'directory' | 'env file' | 'environment';
+type Http = 'address' | 'header' | 'session id' | 'sign-in';
+
 export interface LaunchPart {
-  readonly label:
-    | 'transport'
-    | 'command'
-    | 'argument'
-    | 'directory'
-    | 'env file'
-    | 'environment'
-    | 'address'
-    | 'header'
-    | 'session id'
-    | 'sign-in';
+  readonly label: 'transport' | Stdio | Http;
   /** One line of printable characters. Two values have the same text only if a part is masked. */
   readonly shown: string;
   readonly digest?: string;
@@ -83,38 +76,29 @@ function withRealPaths(launch: Launch): Launch {
 type Digest = (of: string) => (value: string) => string;
 
 function partsOf(launch: Launch, digest: Digest): LaunchPart[] {
-  const plain = (label: LaunchPart['label'], value: string): LaunchPart => {
+  const text = (label: 'argument' | 'address', value: string, reference?: Reference): LaunchPart => {
+    if (reference) return referencePart(label, undefined, reference, digest(label));
     const masked = maskedText(label, value);
-    return masked === value
-      ? { label, shown: written(value) }
-      : { label, shown: written(masked, true), digest: digest(label)(value) };
+    if (masked === value) return { label, shown: written(value) };
+    return { label, shown: written(masked, true), digest: digest(label)(value) };
   };
   const values = (label: 'environment' | 'header', map: ReadonlyMap<string, EnvValue>): LaunchPart[] =>
-    [...map.entries()]
-      .sort(([a], [b]) => byCodeUnits(a, b))
-      .map(([name, value]) => valuePart(label, name, value, digest));
+    sorted(map).map(([name, value]) => valuePart(label, name, value, digest));
   switch (launch.transport) {
     case 'stdio':
       return [
-        plain('transport', launch.transport),
+        { label: 'transport', shown: launch.transport },
         // The program and its folder are never masked, because nothing else shows whether they are right.
         { label: 'command', shown: written(launch.command) },
-        ...launch.args.map((argument, index) => {
-          const reference = launch.argReferences?.get(index);
-          return reference
-            ? referencePart('argument', undefined, reference, digest('argument'))
-            : plain('argument', argument);
-        }),
+        ...launch.args.map((argument, index) => text('argument', argument, launch.argReferences?.get(index))),
         { label: 'directory', shown: written(launch.cwd) },
         ...(launch.envFile ? envFileParts(launch.envFile, digest) : []),
         ...values('environment', launch.env),
       ];
     case 'streamable_http':
       return [
-        plain('transport', launch.transport),
-        launch.urlReference
-          ? referencePart('address', undefined, launch.urlReference, digest('address'))
-          : plain('address', launch.url),
+        { label: 'transport', shown: launch.transport },
+        text('address', launch.url, launch.urlReference),
         ...values('header', launch.headers),
         ...(launch.sessionId === ''
           ? []
@@ -129,10 +113,9 @@ function partsOf(launch: Launch, digest: Digest): LaunchPart[] {
 /** Variables decide what runs, as those in `env` do. But a person may exchange a secret without a question. */
 function envFileParts({ file, values }: EnvFile, digest: Digest): LaunchPart[] {
   const label = 'env file';
-  const sorted = [...values].sort(([a], [b]) => byCodeUnits(a, b));
   return [
     { label, shown: written(file) },
-    ...sorted.map(([name, value]): LaunchPart => {
+    ...sorted(values).map(([name, value]): LaunchPart => {
       const isExchanged = mayBeExchanged(name) && maskedVariable(name, value) === mask;
       if (isExchanged) return { label, shown: `${written(name)} = ${mask}   (may be exchanged)` };
       return { ...environmentPart(name, value, digest(`${label} ${name}`)), label };
@@ -143,17 +126,18 @@ function envFileParts({ file, values }: EnvFile, digest: Digest): LaunchPart[] {
 function signInParts(oauth: OAuthSettings | undefined, digest: Digest): LaunchPart[] {
   if (!oauth) return [];
   const { grant, clientId, issuer, clientSecret, privateKey, scopes, redirectPort } = oauth;
-  const part = (shown: string): LaunchPart => ({ label: 'sign-in', shown });
+  const part = (name: string, value: string | number | undefined): LaunchPart[] =>
+    value === undefined ? [] : [{ label: 'sign-in', shown: `${name} = ${written(String(value))}` }];
   const secret = (name: string, value: EnvValue | undefined): LaunchPart[] =>
     value ? [valuePart('sign-in', name, value, digest)] : [];
   return [
-    part(`grant = ${grant}`),
-    ...(clientId === '' ? [] : [part(`client = ${written(clientId)}`)]),
-    ...(issuer === undefined ? [] : [part(`issuer = ${written(issuer)}`)]),
+    ...part('grant', grant),
+    ...part('client', clientId === '' ? undefined : clientId),
+    ...part('issuer', issuer),
     ...secret('client secret', clientSecret),
     ...secret('private key', privateKey),
-    ...scopes.map((scope) => part(`scope = ${written(scope)}`)),
-    ...(redirectPort === undefined ? [] : [part(`redirect port = ${redirectPort}`)]),
+    ...scopes.flatMap((scope) => part('scope', scope)),
+    ...part('redirect port', redirectPort),
   ];
 }
 
@@ -168,8 +152,6 @@ function valuePart(
   if (label === 'environment') return environmentPart(name, value.value, digestOf);
   return { label, shown: `${written(name)} = ${mask}`, digest: digestOf(value.value) };
 }
-
-const nouns = { env: 'variable', secret: 'secret' } as const;
 
 /** Shows the source of a value and the text around it, never the value. */
 function referencePart(
@@ -197,7 +179,9 @@ function referencePart(
   };
   const value = [
     ...(prefix === '' ? [] : [text(prefix)]),
-    source.kind === 'command' ? outputOf(source.argv) : `the ${nouns[source.kind]} ${written(source.name)}`,
+    source.kind === 'command'
+      ? outputOf(source.argv)
+      : `the ${source.kind === 'env' ? 'variable' : 'secret'} ${written(source.name)}`,
     ...(suffix === '' ? [] : [text(suffix)]),
   ].join(' and ');
   const otherwise = fallback === undefined ? '' : `, or ${text(fallback)} if that is not set`;
@@ -220,6 +204,10 @@ function environmentPart(name: string, value: string, digest: (text: string) => 
 function maskedText(label: LaunchPart['label'], value: string): string {
   if (label === 'argument') return maskedArgument(value);
   return label === 'address' ? maskedAddress(value) : maskedVariable('', value);
+}
+
+function sorted<Value>(map: ReadonlyMap<string, Value>): [string, Value][] {
+  return [...map].sort(([a], [b]) => byCodeUnits(a, b));
 }
 
 /** Writes a value without quotes if it is unambiguous, and otherwise in quotes. No value can look like a mask. */

@@ -5,7 +5,7 @@
  */
 import { Emitter, type Event } from '../base/events.js';
 import { DisposableStore, type Disposable } from '../base/disposables.js';
-import { isObject } from '../base/isObject.js';
+import { hasFields, isObject } from '../base/isObject.js';
 import { isBelow } from '../base/paths.js';
 import { folderOf } from '../config/sources.js';
 import { storedJson } from '../protocol/json.js';
@@ -199,8 +199,9 @@ function withApproved({ launches, revoked }: Approved, approved: readonly Launch
 }
 
 function approvedIn(text: string | undefined): Approved {
-  const { version, approvals, revoked } = asRecord(text === undefined ? undefined : storedJson(text));
-  if (version !== 1) return { launches: [], revoked: [] };
+  const stored = text === undefined ? undefined : storedJson(text);
+  if (!isObject(stored) || stored['version'] !== 1) return { launches: [], revoked: [] };
+  const { approvals, revoked } = stored;
   return {
     launches: Array.isArray(approvals) ? approvals.filter(isDescription) : [],
     revoked: Array.isArray(revoked) ? revoked.filter(isServer) : [],
@@ -215,26 +216,18 @@ function keyOf({ server, source, worktree = worktreeOf(source) }: ApprovedServer
   return JSON.stringify([server, ...(worktree ? [worktree.repository, worktree.within] : [source])]);
 }
 
-function asRecord(value: unknown): Readonly<Record<string, unknown>> {
-  return isObject(value) ? value : {};
-}
-
 function isServer(value: unknown): value is ApprovedServer {
-  const { server, source, worktree } = asRecord(value);
-  return typeof server === 'string' && typeof source === 'string' && (worktree === undefined || isPlace(worktree));
-}
-
-function isPlace(value: unknown): value is WorktreePlace {
-  const { repository, within, fingerprint = '' } = asRecord(value);
-  return [repository, within, fingerprint].every((text) => typeof text === 'string');
+  if (!hasFields(value, { server: 'string', source: 'string', worktree: 'object?' })) return false;
+  const { worktree } = value;
+  const isPlace = hasFields(worktree, { repository: 'string', within: 'string', fingerprint: 'string?' });
+  return worktree === undefined || isPlace;
 }
 
 function isDescription(value: unknown): value is LaunchDescription {
-  const { parts, fingerprint } = asRecord(value);
-  return isServer(value) && typeof fingerprint === 'string' && Array.isArray(parts) && parts.every(isPart);
+  if (!isServer(value) || !hasFields(value, { fingerprint: 'string', parts: 'object' })) return false;
+  return Array.isArray(value['parts']) && value['parts'].every(isPart);
 }
 
 function isPart(value: unknown): value is LaunchPart {
-  const { label, shown, digest } = asRecord(value);
-  return typeof label === 'string' && typeof shown === 'string' && (digest === undefined || typeof digest === 'string');
+  return hasFields(value, { label: 'string', shown: 'string', digest: 'string?' });
 }

@@ -5,34 +5,12 @@ import { folded, halfWidth, pageWidth } from '../base/folded.js';
 import { inert, oneLine, visible, type Inert } from '../base/inert.js';
 import { shortList } from '../base/text.js';
 
-/** The limit of text in one document, in UTF-16 code units. The editor shows this much without trouble. */
-const mostShown = 4 * 1024 * 1024;
-const mostEmptyLines = 3;
+const head = `The servers tell agents these texts.
+Invisible characters are escaped. A line
+with … continues the line before it. This
+review does not show what tools do.
 
-const head = [
-  'The servers tell agents these texts.',
-  'Invisible characters are escaped. A line',
-  'with … continues the line before it. This',
-  'review does not show what tools do.',
-  '',
-  '',
-].join('\n');
-
-export function firstReview(changes: readonly OfferChange[]): {
-  readonly shown: readonly OfferChange[];
-  readonly later: readonly OfferChange[];
-} {
-  let left = mostShown;
-  const index = changes.findIndex((change) => (left -= sizeOf(change)) < 0);
-  // A single offer of any length is shown, because a person could not accept it otherwise.
-  const count = index < 0 ? changes.length : Math.max(1, index);
-  return { shown: changes.slice(0, count), later: changes.slice(count) };
-}
-
-function sizeOf({ now, before }: OfferChange): number {
-  const texts = typeof before === 'string' ? now : [...now, ...before];
-  return texts.reduce((sum, [, text]) => sum + text.length, 0);
-}
+`;
 
 export function offerReview(
   changes: readonly OfferChange[],
@@ -65,23 +43,12 @@ function section(
 
 function foldedLines(text: string, width: number): string[] {
   const lead = '    ';
-  const lines: string[] = [];
-  let empty = 0;
-  const endEmpty = (): void => {
-    if (empty > mostEmptyLines) lines.push(`${lead}\\u{a × ${empty}}`);
-    else for (; empty > 0; empty--) lines.push(lead);
-    empty = 0;
-  };
-  for (const line of visible(text).split('\n')) {
-    if (line.trim() === '') {
-      empty++;
-      continue;
-    }
-    endEmpty();
-    for (const piece of folded(line, width, lead)) lines.push(piece);
-  }
-  endEmpty();
-  return lines;
+  const lines = visible(text)
+    .split('\n')
+    .map((line) => (line.trim() === '' ? '' : line));
+  // Many empty lines would push the next one out of sight.
+  const short = lines.join('\n').replace(/\n{4,}/g, (run) => `\n\\u{a × ${run.length - 1}}\n`);
+  return short.split('\n').flatMap((line) => folded(line, width, lead));
 }
 
 export function offerQuestion(changes: readonly OfferChange[], isAgain: boolean): Inert {

@@ -3,7 +3,7 @@
  * from them. Others can write to the editor's store, so reading keeps the valid part and never throws. Every call has
  * its result after reading.
  */
-import { isObject } from '../base/isObject.js';
+import { hasFields, isObject } from '../base/isObject.js';
 import { resultsOf, shortenedMessage } from './budget.js';
 import type { TurnEnd } from './conversation.js';
 import type { ContentPart, ConversationMessage, ResultFile, ToolCall, ToolResult } from './model.js';
@@ -103,26 +103,22 @@ function readMessage(value: unknown): ConversationMessage | undefined {
   return undefined;
 }
 
-/** True for an object whose fields have these types. */
-function has(value: unknown, types: Readonly<Record<string, string>>): value is Readonly<Record<string, unknown>> {
-  return isObject(value) && Object.entries(types).every(([key, type]) => typeof value[key] === type);
-}
-
 function isCall(value: unknown): value is ToolCall {
-  return has(value, { id: 'string', tool: 'string' }) && isObject(value['input']);
+  return hasFields(value, { id: 'string', tool: 'string' }) && isObject(value['input']);
 }
 
 function isResult(value: unknown): value is ToolResult {
-  if (!has(value, { callId: 'string', tool: 'string', isError: 'boolean' })) return false;
+  if (!hasFields(value, { callId: 'string', tool: 'string', isError: 'boolean' })) return false;
   const { parts, files = [] } = value;
-  const hasFiles = Array.isArray(files) && files.every((file) => has(file, { path: 'string', isImage: 'boolean' }));
+  const hasFiles =
+    Array.isArray(files) && files.every((file) => hasFields(file, { path: 'string', isImage: 'boolean' }));
   return hasFiles && Array.isArray(parts) && parts.every(isPart);
 }
 
 function isPart(value: unknown): value is ContentPart {
   if (!isObject(value)) return false;
-  if (value['kind'] === 'text') return has(value, { text: 'string' });
-  return value['kind'] === 'image' && has(value, { mimeType: 'string', base64: 'string' });
+  if (value['kind'] === 'text') return hasFields(value, { text: 'string' });
+  return value['kind'] === 'image' && hasFields(value, { mimeType: 'string', base64: 'string' });
 }
 
 /** Drops calls without a result and results without a call, because providers refuse them. */

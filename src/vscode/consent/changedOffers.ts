@@ -6,13 +6,7 @@ import { inert } from '../../core/base/inert.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
 import { fileLabel } from '../views/fileLabels.js';
 import { command, window } from '../views/inertEditor.js';
-import {
-  changeDescription,
-  changeLabel,
-  firstReview,
-  offerQuestion,
-  offerReview,
-} from '../../core/approval/offerReview.js';
+import { changeDescription, changeLabel, offerQuestion, offerReview } from '../../core/approval/offerReview.js';
 import { ReadOnlyDocuments } from '../views/review/readOnlyDocuments.js';
 import { agreedInReview } from '../views/review/reviewQuestion.js';
 import { nodeOf, serverOf, type Subject } from '../views/rows/subject.js';
@@ -46,13 +40,12 @@ export function showChangedOffers(slot: EngineSlot, offers: OfferLedger): Dispos
   async function review(names: readonly OfferName[], isAgain: boolean): Promise<void> {
     const changes = (await Promise.all(names.map((name) => offers.changeOf(name)))).flatMap((change) => change ?? []);
     if (changes.length === 0) return;
-    const { shown, later } = firstReview(changes);
-    const accepted = await agreedInReview(shown, {
-      ...offerReview(shown, fileLabel),
+    const accepted = await agreedInReview(changes, {
+      ...offerReview(changes, fileLabel),
       documents: reviews,
       what: 'MCP tools',
       yes: 'Accept',
-      question: offerQuestion(shown, isAgain),
+      question: offerQuestion(changes, isAgain),
       item: (change) => ({ label: changeLabel(change), description: changeDescription(change) }),
       pick: { placeHolder: inert`Choose the changes to accept`, title: inert`Accept Changed Tools` },
     });
@@ -60,6 +53,5 @@ export function showChangedOffers(slot: EngineSlot, offers: OfferLedger): Dispos
     offers.accept(accepted);
     // Values that changed during the question need another one.
     await review(accepted, true);
-    await review(later, isAgain);
   }
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { OfferChange } from '../../../src/core/approval/offerLedger.js';
 import { halfWidth } from '../../../src/core/base/folded.js';
-import { firstReview, offerQuestion, offerReview } from '../../../src/core/approval/offerReview.js';
+import { offerQuestion, offerReview } from '../../../src/core/approval/offerReview.js';
 
 const change = (original: string, now: string, rest: Partial<OfferChange> = {}): OfferChange => ({
   launch: '1',
@@ -65,17 +65,5 @@ describe('the review of a changed tool (S3)', () => {
     const told = change('', '', { kind: 'instructions' });
     assert.match(offerQuestion([told], true), /^This changed while you read\. .* the instructions of “talker”\?$/);
     assert.ok(!offerQuestion([change('[x](command:y)', '')], false).includes(']('));
-  });
-
-  it('a review shows as much as one document can, and the rest after it', () => {
-    const long = 'x'.repeat(3 * 1024 * 1024);
-    const all = [change('a', long), change('b', long), change('c', long.repeat(3)), change('d', 'short')];
-    const rounds: string[][] = [];
-    for (let later: readonly OfferChange[] = all; later.length > 0;) {
-      const next = firstReview(later);
-      rounds.push(next.shown.map(({ original }) => original));
-      ({ later } = next);
-    }
-    assert.deepEqual(rounds, [['a'], ['b'], ['c'], ['d']]);
   });
 });
