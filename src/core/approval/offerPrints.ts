@@ -118,11 +118,7 @@ function hash(value: unknown): string {
   return createHash('sha256').update(canonicalJson(value)).digest('base64url').slice(0, 16);
 }
 
-export interface OfferName {
-  readonly launch: string;
-  readonly kind: ReviewedKind;
-  readonly original: string;
-}
+export type OfferName = { readonly launch: string; readonly kind: ReviewedKind; readonly original: string };
 
 export interface ChangedOffer extends OfferName {
   readonly parts: readonly ReviewedPart[];

@@ -9,10 +9,7 @@ import { readTextFile } from '../base/textFile.js';
 import { storedJson } from '../protocol/json.js';
 import type { OfferPrint, OfferText } from './offerPrints.js';
 
-export interface KeptText {
-  readonly print: OfferPrint;
-  readonly text: OfferText;
-}
+export type KeptText = { readonly print: OfferPrint; readonly text: OfferText };
 
 export interface OfferTexts {
   read(launch: string): Promise<ReadonlyMap<string, KeptText>>;

@@ -33,10 +33,7 @@ export interface Audience {
   shortened(fitted: Fitted): void;
 }
 
-export interface ModelSetup {
-  readonly tools: readonly ConversationTool[];
-  readonly instructions: string;
-}
+export type ModelSetup = { readonly tools: readonly ConversationTool[]; readonly instructions: string };
 
 export type Permit = { readonly kind: 'allowed' } | { readonly kind: 'refused'; readonly why: string };
 
@@ -62,10 +59,7 @@ export type TurnEnd =
   | { readonly kind: 'stopped'; readonly why: StopReason; readonly tool?: string }
   | { readonly kind: 'cancelled' };
 
-export interface TurnOutcome {
-  readonly end: TurnEnd;
-  readonly messages: readonly ConversationMessage[];
-}
+export type TurnOutcome = { readonly end: TurnEnd; readonly messages: readonly ConversationMessage[] };
 
 export async function runTurn(turn: Turn): Promise<TurnOutcome> {
   const added: ConversationMessage[] = [];

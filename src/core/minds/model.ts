@@ -38,10 +38,7 @@ export interface ToolResult {
   readonly record?: string;
 }
 
-export interface ResultFile {
-  readonly path: string;
-  readonly isImage: boolean;
-}
+export type ResultFile = { readonly path: string; readonly isImage: boolean };
 
 /** A conversation consists of these. Each call of an answer has its result in the message after it. */
 export type ConversationMessage =

@@ -105,11 +105,7 @@ function retryAfterIn(said: string): number | undefined {
   return Math.round(Number(found[1]) * factor);
 }
 
-interface Facts {
-  readonly texts: string[];
-  readonly codes: string[];
-  readonly statuses: number[];
-}
+type Facts = { readonly texts: string[]; readonly codes: string[]; readonly statuses: number[] };
 
 function factsOf(error: unknown): Facts {
   const facts: Facts = { texts: [], codes: [], statuses: [] };

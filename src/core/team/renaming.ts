@@ -5,10 +5,7 @@ import { readYaml } from '../yaml/yamlTree.js';
 import { textOf, valueIn } from '../yaml/valueNodes.js';
 import { headOf, memberOf, referenceOf } from './agentFiles.js';
 
-interface Renaming {
-  readonly from: string;
-  readonly to: string;
-}
+type Renaming = { readonly from: string; readonly to: string };
 
 /** Returns the edits of the grants of `.minds/team.yaml`: none if it cannot be read. */
 export function renamedInTeam(text: string, { from, to }: Renaming): TextEdit[] {

@@ -14,10 +14,7 @@ import { readYamlFile } from '../config/read/yamlProblems.js';
 import { isEmpty, textOf, type MapEntry, type ValueNode, type MapNode } from '../yaml/valueNodes.js';
 import { type ConfiguredToolset, type Grant, grantOf } from './grants.js';
 
-export interface PlacedGrant {
-  readonly grant: Grant;
-  readonly place: Place;
-}
+export type PlacedGrant = { readonly grant: Grant; readonly place: Place };
 
 export interface Member {
   readonly id: string;
@@ -34,10 +31,7 @@ export interface Team {
   readonly spokesperson: string | undefined;
 }
 
-export interface ParsedTeam {
-  readonly team: Team | undefined;
-  readonly problems: readonly Problem[];
-}
+export type ParsedTeam = { readonly team: Team | undefined; readonly problems: readonly Problem[] };
 
 const idRule = /^[a-zA-Z0-9_-]{1,64}$/;
 const rootKeys = ['members', 'member_defaults', 'default_responder'];

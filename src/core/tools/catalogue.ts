@@ -10,15 +10,9 @@ export type OfferedPrompt = Readonly<Prompt>;
 export type OfferedResource = Readonly<Resource>;
 export type OfferedTemplate = Readonly<ResourceTemplate>;
 
-export interface Malformed {
-  readonly name: string;
-  readonly detail: string;
-}
+export type Malformed = { readonly name: string; readonly detail: string };
 
-interface ExtraListing {
-  readonly malformed: readonly Malformed[];
-  readonly failure?: string;
-}
+type ExtraListing = { readonly malformed: readonly Malformed[]; readonly failure?: string };
 
 export interface PromptListing extends ExtraListing {
   readonly prompts: readonly OfferedPrompt[];
@@ -48,10 +42,7 @@ export interface ArgumentRule {
   readonly allow?: readonly Pattern[];
 }
 
-export interface AppliedOverride {
-  readonly offered: OfferedTool;
-  readonly rules: readonly ArgumentRule[];
-}
+export type AppliedOverride = { readonly offered: OfferedTool; readonly rules: readonly ArgumentRule[] };
 
 export interface PublishedTool {
   readonly original: string;
@@ -97,10 +88,7 @@ export type ExclusionReason =
   /** The server lists the name again; the first counts (N5). */
   | { readonly kind: 'listedTwice' };
 
-export interface ExcludedTool {
-  readonly original: string;
-  readonly reason: ExclusionReason;
-}
+export type ExcludedTool = { readonly original: string; readonly reason: ExclusionReason };
 
 export interface Toolset {
   readonly id: string;
@@ -143,7 +131,4 @@ export function toolsForAgentHost(toolset: Pick<Toolset, 'tools'>): readonly Ser
 }
 
 /** Holds every toolset in file order. `version` counts up with each applied change (R5). */
-export interface Catalogue {
-  readonly version: number;
-  readonly toolsets: readonly Toolset[];
-}
+export type Catalogue = { readonly version: number; readonly toolsets: readonly Toolset[] };

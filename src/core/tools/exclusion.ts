@@ -1,5 +1,4 @@
 /** Words for the reasons why agents do not see a tool, and for the remedies, the same in every view. */
-import { assertNever } from '../base/assertNever.js';
 import type { ExclusionReason, ServedTool } from './catalogue.js';
 
 export function exclusionPhrase(reason: ExclusionReason): string {
@@ -26,8 +25,6 @@ export function exclusionPhrase(reason: ExclusionReason): string {
       return `held back: ${reason.parts.includes('new') ? 'new since approval' : `its ${reason.parts.join(' and ')} changed`}`;
     case 'listedTwice':
       return 'the server lists this name more than once; the first one is used';
-    default:
-      return assertNever(reason);
   }
 }
 
@@ -50,14 +47,6 @@ export function exclusionRemedy(reason: ExclusionReason): string {
 }
 
 export function editorRefusalPhrase({ editorRefuses, editorId }: ServedTool): string | undefined {
-  switch (editorRefuses?.kind) {
-    case undefined:
-      return undefined;
-    case 'idTooLong':
-      return `its id there would be too long: ${editorId}`;
-    case 'schema':
-      return `it refuses the schema: ${editorRefuses.detail}`;
-    default:
-      return assertNever(editorRefuses);
-  }
+  if (editorRefuses?.kind === 'schema') return `it refuses the schema: ${editorRefuses.detail}`;
+  return editorRefuses && `its id there would be too long: ${editorId}`;
 }

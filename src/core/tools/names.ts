@@ -1,5 +1,4 @@
 /** Applies transforms (N3) and checks names (N4). Names are never repaired, cut or numbered. */
-import { assertNever } from '../base/assertNever.js';
 import type { Transform } from '../config/model.js';
 
 export const nameRule = '^[a-zA-Z0-9_-]{1,64}$';
@@ -13,18 +12,9 @@ export function isValidName(name: string): boolean {
 }
 
 export function transformName(name: string, transforms: readonly Transform[]): string {
-  return transforms.reduce(applyTransform, name);
-}
-
-function applyTransform(name: string, transform: Transform): string {
-  switch (transform.kind) {
-    case 'prefix':
-      return transform.add + name;
-    case 'replacePrefix':
-      return transform.add + (name.startsWith(transform.remove) ? name.slice(transform.remove.length) : name);
-    case 'suffix':
-      return name + transform.add;
-    default:
-      return assertNever(transform);
-  }
+  return transforms.reduce((now, transform) => {
+    if (transform.kind === 'suffix') return now + transform.add;
+    const isRemoved = transform.kind === 'replacePrefix' && now.startsWith(transform.remove);
+    return transform.add + (isRemoved ? now.slice(transform.remove.length) : now);
+  }, name);
 }

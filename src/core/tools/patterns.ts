@@ -14,11 +14,7 @@ export interface Pattern {
   matches(name: string): boolean;
 }
 
-interface NameLengths {
-  readonly longest: number;
-  readonly total: number;
-  readonly count: number;
-}
+type NameLengths = { readonly longest: number; readonly total: number; readonly count: number };
 
 /** Minimatch takes 17 to 27 ns for a step, so one name takes less than 30 ms. */
 const mostForName = 1_000_000;

@@ -13,16 +13,9 @@ export const toolPermissions = ['allow', 'ask', 'deny'] as const;
 
 export type ToolPermission = (typeof toolPermissions)[number];
 
-export interface PermissionVerdict {
-  readonly permission: ToolPermission;
-  readonly pattern?: string;
-}
+export type PermissionVerdict = { readonly permission: ToolPermission; readonly pattern?: string };
 
-interface Rule {
-  readonly pattern: Pattern;
-  readonly literals: number;
-  readonly permission: ToolPermission;
-}
+type Rule = { readonly pattern: Pattern; readonly literals: number; readonly permission: ToolPermission };
 
 /** The rules of each setting. The first match decides. */
 export type PermissionRules = readonly (readonly Rule[])[];
@@ -39,10 +32,7 @@ export function compilePermissions(settings: readonly unknown[]): PermissionRule
   );
 }
 
-export interface ToolNames {
-  readonly original: string;
-  readonly published: string;
-}
+export type ToolNames = { readonly original: string; readonly published: string };
 
 /** Returns `allow` without a matching pattern, because the editor asks by the tool's hints. */
 export function permissionOf({ original, published }: ToolNames, rules: PermissionRules): PermissionVerdict {

@@ -7,10 +7,7 @@ import { longestMatched, nameRule } from './names.js';
 import type { OverrideFault } from './override.js';
 import type { IdlePattern } from './patterns.js';
 
-export interface At {
-  readonly server: string;
-  readonly places: ServerPlaces;
-}
+export type At = { readonly server: string; readonly places: ServerPlaces };
 
 export type FilteredToolsReport = Exclude<Severity, 'error'> | 'off';
 
@@ -199,10 +196,7 @@ export function toolMalformed(at: At, name: string, detail: string): Problem {
   return problem(at, 'tool-malformed', 'warning', message, fix);
 }
 
-export interface UnusableName {
-  readonly published: string;
-  readonly name: string;
-}
+export type UnusableName = { readonly published: string; readonly name: string };
 
 export function editorIdTooLong(at: At, tools: readonly UnusableName[]): Problem {
   const { which, it, them, first } = wordsFor(tools);
