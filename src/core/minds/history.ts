@@ -53,23 +53,15 @@ export interface Past {
 }
 
 export function pastOf(turns: readonly PastTurn[]): Past {
-  let conversation: string | undefined;
-  let member: string | undefined;
-  let end: TurnEnd['kind'] | undefined;
-  const messages: ConversationMessage[] = [];
-  for (const turn of turns) {
-    const record = readRecord(turn.record);
-    end = record?.end;
-    if (record) {
-      conversation = record.conversation;
-      member = record.member;
-      for (const message of record.messages) messages.push(message);
-    } else {
-      if (turn.question !== '') messages.push({ kind: 'user', text: turn.question });
-      if (turn.shown !== '') messages.push({ kind: 'answer', text: turn.shown, calls: [] });
-    }
-  }
-  return { conversation, member, messages: withoutOrphans(messages), end };
+  const past = turns.map((turn) => ({ turn, record: readRecord(turn.record) }));
+  const messages = past.flatMap(({ turn, record }) => record?.messages ?? shownIn(turn));
+  const { conversation, member } = past.findLast(({ record }) => record)?.record ?? {};
+  return { conversation, member, messages: withoutOrphans(messages), end: past.at(-1)?.record?.end };
+}
+
+function shownIn({ question, shown }: PastTurn): ConversationMessage[] {
+  const user: ConversationMessage[] = question === '' ? [] : [{ kind: 'user', text: question }];
+  return shown === '' ? user : [...user, { kind: 'answer', text: shown, calls: [] }];
 }
 
 /** Returns the files of a conversation's results. Some may no longer exist. */
@@ -123,23 +115,15 @@ function isPart(value: unknown): value is ContentPart {
 
 /** Drops calls without a result and results without a call, because providers refuse them. */
 function withoutOrphans(messages: readonly ConversationMessage[]): ConversationMessage[] {
-  const kept: ConversationMessage[] = [];
-  for (const [index, message] of messages.entries()) {
-    if (message.kind === 'results') continue;
-    if (message.kind === 'user' || message.calls.length === 0) {
-      kept.push(message);
-      continue;
-    }
+  return messages.flatMap((message, index): ConversationMessage[] => {
+    if (message.kind === 'results') return [];
+    if (message.kind === 'user' || message.calls.length === 0) return [message];
     const next = messages[index + 1];
-    const results = next ? resultsOf(next) : [];
-    const answered = message.calls.flatMap((call) => {
-      const result = results.find(({ callId }) => callId === call.id);
-      return result ? [{ call, result }] : [];
-    });
-    if (answered.length > 0 || message.text !== '') {
-      kept.push({ kind: 'answer', text: message.text, calls: answered.map(({ call }) => call) });
-    }
-    if (answered.length > 0) kept.push({ kind: 'results', results: answered.map(({ result }) => result) });
-  }
-  return kept;
+    const all = next ? resultsOf(next) : [];
+    const results = message.calls.flatMap(({ id }) => all.find(({ callId }) => callId === id) ?? []);
+    const calls = message.calls.filter(({ id }) => results.some(({ callId }) => callId === id));
+    const answer = { ...message, calls };
+    if (calls.length === 0) return message.text === '' ? [] : [answer];
+    return [answer, { kind: 'results', results }];
+  });
 }

@@ -46,10 +46,13 @@ export function afterFailure(failure: ModelFailure, retries: number, chance: num
 const deepestCause = 4;
 
 export function failureOf(error: unknown): ModelFailure {
-  const { texts, codes, statuses } = factsOf(error);
+  const causes = causesOf(error);
+  const texts = withoutRepetition(causes.map(({ message }) => (typeof message === 'string' ? message.trim() : '')));
+  const codes = causes.flatMap(({ code }) => (typeof code === 'string' && code !== '' ? [code] : []));
+  const numbers = causes.flatMap(({ status, statusCode, code }) => [status, statusCode, code]);
   const text = texts.join(' – ') || 'the provider gave no reason';
   const said = `${codes.join(' ')} ${texts.join(' ')}`;
-  const status = statuses[0] ?? statusIn(said);
+  const status = numbers.find(isHttpError) ?? statusIn(said);
   const kind = kindByStatus(status, said) ?? kindByCode(codes, said) ?? kindByWords(said);
   return kind === 'transient' ? { kind, text, retryAfterMs: retryAfterIn(said) } : { kind, text };
 }
@@ -105,30 +108,23 @@ function retryAfterIn(said: string): number | undefined {
   return Math.round(Number(found[1]) * factor);
 }
 
-type Facts = { readonly texts: string[]; readonly codes: string[]; readonly statuses: number[] };
-
-function factsOf(error: unknown): Facts {
-  const facts: Facts = { texts: [], codes: [], statuses: [] };
-  let current: unknown = error;
-  for (let depth = 0; depth < deepestCause && current !== undefined && current !== null; depth++) {
-    if (typeof current !== 'object') {
-      addText(facts, asText(current));
-      break;
-    }
-    const { message, code, status, statusCode, cause } = current as Record<string, unknown>;
-    if (typeof message === 'string') addText(facts, message);
-    if (typeof code === 'string' && code !== '') facts.codes.push(code);
-    for (const number of [status, statusCode, code]) {
-      if (typeof number === 'number' && number >= 400 && number < 600) facts.statuses.push(number);
-    }
-    current = cause;
+/** The error and its causes. What was thrown as a text is a message. */
+function causesOf(error: unknown): readonly Readonly<Record<string, unknown>>[] {
+  const causes: Record<string, unknown>[] = [];
+  for (let current = error; causes.length < deepestCause && current !== undefined && current !== null;) {
+    const cause = typeof current === 'object' ? (current as Record<string, unknown>) : { message: asText(current) };
+    causes.push(cause);
+    current = cause['cause'];
   }
-  return facts;
+  return causes;
 }
 
-function addText(facts: Facts, text: string): void {
-  const trimmed = text.trim();
-  if (trimmed !== '' && !facts.texts.some((earlier) => earlier.includes(trimmed))) facts.texts.push(trimmed);
+function isHttpError(status: unknown): status is number {
+  return typeof status === 'number' && status >= 400 && status < 600;
+}
+
+function withoutRepetition(texts: readonly string[]): string[] {
+  return texts.filter((text, index) => text !== '' && !texts.slice(0, index).some((earlier) => earlier.includes(text)));
 }
 
 /** Returns the tool of a rejection, by its name or by its index in the sent list, as in `tools[3].function`. */

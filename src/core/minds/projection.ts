@@ -58,17 +58,14 @@ const rules: readonly ProviderRules[] = [
 /** @param vendor the vendor as the editor names it */
 export function projectToolsForProvider(vendor: string, tools: readonly ConversationTool[]): Projection {
   const known = rules.filter(({ vendors }) => vendors.test(vendor));
-  const problems = known.flatMap(({ name, mostTools, refusals }): ProjectionProblem[] => [
-    ...(tools.length > mostTools
-      ? [{ message: `${name} accepts at most ${mostTools} tools in one request, not ${tools.length}.` }]
-      : []),
-    ...tools.flatMap((tool) =>
-      refusals.flatMap((refusal) => {
-        const refused = refusal(tool);
-        return refused === undefined ? [] : [{ tool: tool.name, message: `${name} accepts ${refused}.` }];
-      }),
-    ),
-  ]);
+  const problems = known.flatMap(({ name, mostTools, refusals }) => {
+    const message = `${name} accepts at most ${mostTools} tools in one request, not ${tools.length}.`;
+    const refused = tools.flatMap((tool) => refusals.flatMap((refusal) => [{ tool: tool.name, why: refusal(tool) }]));
+    return [
+      ...(tools.length > mostTools ? [{ message }] : []),
+      ...refused.flatMap(({ tool, why }) => (why ? [{ tool, message: `${name} accepts ${why}.` }] : [])),
+    ];
+  });
   return { tools, problems };
 }
 
