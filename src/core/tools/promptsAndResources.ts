@@ -9,16 +9,7 @@ import type { Problem } from '../base/problem.js';
 import { asText } from '../base/text.js';
 import type { Sliced } from '../base/turns.js';
 import type { PromptSelection, ResourceSelection, ServerPlaces } from '../config/model.js';
-import type {
-  OfferedPrompt,
-  OfferedResource,
-  OfferedTemplate,
-  PublishedPrompt,
-  PublishedResources,
-  PromptListing,
-  ResourceListing,
-  ToolListing,
-} from './catalogue.js';
+import type { PublishedPrompt, PublishedResources, PromptListing, ResourceListing, ToolListing } from './catalogue.js';
 import { longestMatched, transformName } from './names.js';
 import { type CompiledFilter, compileFilter, isTooMuchToMatch, judge, patternsOf, sift } from './patterns.js';
 import { compileUriFilter, isMadeFrom, longestUri } from './uris.js';
@@ -62,20 +53,16 @@ function* publishPrompts(
   { filter, transform }: PromptSelection,
   listed: PromptListing,
 ): Sliced<PublishedPrompt[]> {
-  const nameOf = ({ name }: OfferedPrompt): string => name;
-  const published: PublishedPrompt[] = [];
-  const originalOf = new Map<string, string>();
-  for (const prompt of yield* keptEntries(context, 'prompts', compileFilter(filter), listed.prompts, nameOf, listed)) {
+  const names = listed.prompts.map(({ name }) => name);
+  const kept = yield* keptNames(context, 'prompts', compileFilter(filter), names, listed);
+  const published = new Map<string, PublishedPrompt>();
+  for (const prompt of listed.prompts.filter(({ name }) => kept.has(name))) {
     const name = transformName(prompt.name, transform);
-    const earlier = originalOf.get(name);
-    if (earlier !== undefined) {
-      context.found.push(problems.promptTwice(context.at, name, earlier, prompt.name));
-      continue;
-    }
-    originalOf.set(name, prompt.name);
-    published.push({ original: prompt.name, published: name, prompt });
+    const earlier = published.get(name);
+    if (earlier) context.found.push(problems.promptTwice(context.at, name, earlier.original, prompt.name));
+    else published.set(name, { original: prompt.name, published: name, prompt });
   }
-  return published;
+  return [...published.values()];
 }
 
 function* publishResources(
@@ -86,58 +73,52 @@ function* publishResources(
 ): Sliced<PublishedResources> {
   const withApps = apps.size > 0 ? { apps: [...apps] } : {};
   if (!listed) return { resources: [], templates: [], filter, ...withApps };
-  const uriOf = (entry: OfferedResource | OfferedTemplate): string =>
-    'uri' in entry ? String(entry.uri) : entry.uriTemplate;
-  const all: (OfferedResource | OfferedTemplate)[] = [...listed.resources, ...listed.templates];
-  const kept = new Set(yield* keptEntries(context, 'resources', compileUriFilter(filter), all, uriOf, listed, apps));
+  const { resources, templates } = listed;
+  const uris = [...resources.map(({ uri }) => String(uri)), ...templates.map(({ uriTemplate }) => uriTemplate)];
+  const kept = yield* keptNames(context, 'resources', compileUriFilter(filter), uris, listed, apps);
+  const isIn = (uri: string, type: unknown): boolean => kept.has(uri) && (apps.has(uri) || admitsType(filter, type));
   return {
-    resources: listed.resources.filter(
-      (entry) => kept.has(entry) && (apps.has(String(entry.uri)) || admitsType(filter, entry.mimeType)),
-    ),
-    templates: listed.templates.filter((entry) => kept.has(entry) && admitsType(filter, entry.mimeType)),
+    resources: resources.filter(({ uri, mimeType }) => isIn(String(uri), mimeType)),
+    templates: templates.filter(({ uriTemplate, mimeType }) => isIn(uriTemplate, mimeType)),
     filter,
     ...withApps,
   };
 }
 
-/** @param spared entries outside the reach of a whitelist */
-function* keptEntries<Entry>(
+/** @param spared names outside the reach of a whitelist */
+function* keptNames(
   { at, report, found }: Context,
   of: 'prompts' | 'resources',
   filter: CompiledFilter,
-  all: readonly Entry[],
-  nameOf: (entry: Entry) => string,
+  all: readonly string[],
   listed: Pick<PromptListing, 'malformed' | 'failure'>,
   spared?: ReadonlySet<string>,
-): Sliced<Entry[]> {
+): Sliced<ReadonlySet<string>> {
   const { malformed, failure } = listed;
   if (failure !== undefined) found.push(problems.listIncomplete(at, of, failure));
-  for (const { name, detail } of malformed) found.push(problems.entryMalformed(at, of, name, detail));
   const most = of === 'prompts' ? longestMatched : longestUri;
-  const entries = all.filter((entry) => {
-    const name = nameOf(entry);
-    if (name.length > most)
-      found.push(problems.entryMalformed(at, of, name, `is named by more than ${most} characters`));
-    return name.length <= most;
-  });
-  const names = entries.map(nameOf);
+  const tooLong = all.filter(({ length }) => length > most);
+  const detail = `is named by more than ${most} characters`;
+  for (const one of [...malformed, ...tooLong.map((name) => ({ name, detail }))]) {
+    found.push(problems.entryMalformed(at, of, one.name, one.detail));
+  }
+  const names = all.filter(({ length }) => length <= most);
   if (isTooMuchToMatch(patternsOf(filter), names)) {
     found.push(problems.listTooLong(at, of));
-    return [];
+    return new Set();
   }
   const { verdicts, idle } = yield* sift(filter, names, listed);
   // The pattern may match an unlisted entry.
   if (failure === undefined) for (const pattern of idle) found.push(problems.patternWithoutEffect(at, of, pattern));
   const out: problems.NamesKeptOut = { whitelist: [], blacklist: [] };
-  const kept = entries.filter((entry) => {
-    const name = nameOf(entry);
+  const kept = names.filter((name) => {
     const kind = verdicts.get(name)?.kind;
     if (kind === 'notWhitelisted' && spared?.has(name)) return true;
     if (kind !== 'in') out[kind === 'blacklisted' ? 'blacklist' : 'whitelist'].push(name);
     return kind === 'in';
   });
   for (const problem of problems.keptOut(at, of, out, report)) found.push(problem);
-  return kept;
+  return new Set(kept);
 }
 
 function admitsType({ mimeTypes }: ResourceSelection, type: unknown): boolean {
@@ -171,8 +152,6 @@ export function contentsRefused(
 export function admitsResource({ templates, filter, apps }: PublishedResources, uri: string): boolean {
   const lists = compileUriFilter(filter);
   if (isTooMuchToMatch(patternsOf(lists), [uri])) return false;
-  const verdict = judge(lists, uri);
-  if (verdict.kind !== 'notWhitelisted') return verdict.kind === 'in';
-  if (apps?.includes(uri)) return true;
-  return isMadeFrom(templates, uri);
+  const { kind } = judge(lists, uri);
+  return kind === 'in' || (kind === 'notWhitelisted' && (apps?.includes(uri) || isMadeFrom(templates, uri)));
 }
