@@ -70,16 +70,13 @@ class TeamReader extends NodeReader {
   private member(entry: MapEntry, defaults: readonly PlacedGrant[]): Member | undefined {
     const place = this.places.key(entry);
     if (!idRule.test(entry.key)) return this.note(memberIdInvalid(place, entry.key));
-    const nobody = { id: entry.key, name: entry.key, purpose: undefined, grants: defaults, place };
-    if (isEmpty(entry.value)) return nobody;
-    const table = this.memberTable(entry, `Write its keys below \`${entry.key}:\`.`, `Member \`${entry.key}\``);
+    const { key: id } = entry;
+    if (isEmpty(entry.value)) return { id, name: id, purpose: undefined, grants: defaults, place };
+    const table = this.memberTable(entry, `Write its keys below \`${id}:\`.`, `Member \`${id}\``);
     if (!table) return undefined;
-    return {
-      ...nobody,
-      name: wordOf(table.entries.get('name')?.value) ?? entry.key,
-      purpose: lineOf(table.entries.get('gofor')?.value),
-      grants: this.grantsIn(table) ?? defaults,
-    };
+    const name = wordOf(table.entries.get('name')?.value) ?? id;
+    const purpose = lineOf(table.entries.get('gofor')?.value);
+    return { id, name, purpose, grants: this.grantsIn(table) ?? defaults, place };
   }
 
   /** @param what names the table in a problem */
@@ -105,10 +102,8 @@ class TeamReader extends NodeReader {
     });
     const grantsAll = grants.some(({ grant }) => grant.kind === 'all');
     const granted = new Set(grants.flatMap(({ grant }) => (grant.kind === 'toolset' ? [grant.id] : [])));
-    for (const { grant, place } of grants) {
-      if (grant.kind === 'except' && !grantsAll && !granted.has(grant.id)) {
-        this.note(grantWithoutEffect(place, grant.id));
-      }
+    for (const { grant, place } of grantsAll ? [] : grants) {
+      if (grant.kind === 'except' && !granted.has(grant.id)) this.note(grantWithoutEffect(place, grant.id));
     }
     return grants;
   }
@@ -125,9 +120,8 @@ class TeamReader extends NodeReader {
   /** Only misspelt keys of ours are reported, because the file has keys for other programs too. */
   private checkKeys(table: MapNode, known: readonly string[]): void {
     for (const entry of table.entries.values()) {
-      if (known.includes(entry.key) || entry.key.length < 5) continue;
       if (this.room === 0) return;
-      const meant = nearest(entry.key, known);
+      const meant = known.includes(entry.key) || entry.key.length < 5 ? undefined : nearest(entry.key, known);
       if (meant === undefined || table.entries.has(meant)) continue;
       this.note(keyMisspelt(this.places.key(entry), entry.key, meant));
     }
@@ -141,18 +135,11 @@ function wordOf(node: ValueNode | undefined): string | undefined {
 /** Returns a text, or a list or map of texts, in one line. */
 function lineOf(node: ValueNode | undefined): string | undefined {
   if (!node) return undefined;
-  const texts =
-    node.kind === 'list'
-      ? node.items.map(wordOf)
-      : node.kind === 'map'
-        ? [...node.entries.values()].map(({ key, value }) => `${key}: ${wordOf(value) ?? ''}`)
-        : [wordOf(node)];
-  const line = texts
-    .filter((text) => text !== undefined)
-    .join('; ')
-    .replace(/\s+/g, ' ')
-    .trim();
-  return line === '' ? undefined : line.slice(0, 1000);
+  const entries = node.kind === 'map' ? [...node.entries.values()] : [];
+  const items = node.kind === 'list' ? node.items : [node];
+  const words = items.flatMap((item) => wordOf(item) ?? []);
+  const texts = [...entries.map(({ key, value }) => `${key}: ${wordOf(value) ?? ''}`), ...words];
+  return texts.join('; ').replace(/\s+/g, ' ').trim().slice(0, 1000) || undefined;
 }
 
 function memberIdInvalid(place: Place, id: string): Problem {
@@ -186,12 +173,9 @@ function toolsetUnknown(place: Place, id: string, ids: readonly string[]): Probl
   const meant = nearest(id, ids);
   // Other programs with this file may have separate toolsets.
   const message = `There is no toolset \`${shortened(id)}\`: no config file has a server of that id.`;
-  const fix =
-    meant !== undefined
-      ? `Write \`${meant}\`.`
-      : ids.length > 0
-        ? `Add the server to \`.minds/mcp.yaml\`, or write one of ${ids.map((known) => `\`${known}\``).join(', ')}.`
-        : 'Add the server to `.minds/mcp.yaml`, or remove the item.';
+  const known = ids.map((one) => `\`${one}\``).join(', ');
+  const otherwise = `Add the server to \`.minds/mcp.yaml\`, or ${known === '' ? 'remove the item' : `write one of ${known}`}.`;
+  const fix = meant === undefined ? otherwise : `Write \`${meant}\`.`;
   return problem('toolset-unknown', 'warning', { place }, message, fix);
 }
 
@@ -208,37 +192,27 @@ export function grantProblems(
   passing: ReadonlySet<string>,
 ): Problem[] {
   const byId = new Map(configured.map((toolset) => [toolset.id, toolset]));
-  const seen = new Set<string>();
-  const found: Problem[] = [];
-  for (const { members } of teams) {
-    for (const { grant, place } of members.flatMap(({ grants }) => grants)) {
-      if (grant.kind === 'all') continue;
-      // The defaults are in the file once and count for many members.
-      const key = `${place.file}:${place.range.start.line}:${place.range.start.character}`;
-      if (seen.has(key)) continue;
-      seen.add(key);
-      const toolset = byId.get(grant.id);
-      if (!toolset) found.push(toolsetUnknown(place, grant.id, [...byId.keys()]));
-      else if (grant.kind === 'toolset' && toolset.down !== undefined && !passing.has(grant.id)) {
-        found.push(toolsetDeferred(place, toolset));
-      }
-    }
-  }
-  return found;
+  const grants = teams.flatMap(({ members }) => members).flatMap((member) => member.grants);
+  // The defaults are in the file once and count for many members. An alias repeats a list.
+  const byPlace = new Map(grants.map((placed) => [JSON.stringify(placed.place), placed]));
+  return [...byPlace.values()].flatMap(({ grant, place }) => {
+    if (grant.kind === 'all') return [];
+    const toolset = byId.get(grant.id);
+    if (!toolset) return [toolsetUnknown(place, grant.id, [...byId.keys()])];
+    const isDeferred = grant.kind === 'toolset' && toolset.down !== undefined && !passing.has(grant.id);
+    return isDeferred ? [toolsetDeferred(place, toolset)] : [];
+  });
 }
 
 /** Merges the members of all folders. An id counts once, and the earlier folder has it. */
 export function mergedTeams(teams: readonly Team[]): { readonly teams: readonly Team[]; readonly problems: Problem[] } {
   const first = new Map<string, Place>();
   const problems: Problem[] = [];
-  const merged = teams.map((team) => ({
-    ...team,
-    members: team.members.filter(({ id, place }) => {
-      const earlier = first.get(id);
-      if (earlier) problems.push(memberInOtherFolder(place, id, earlier));
-      else first.set(id, place);
-      return earlier === undefined;
-    }),
-  }));
-  return { teams: merged, problems };
+  const isFirst = ({ id, place }: Member): boolean => {
+    const earlier = first.get(id);
+    if (earlier) problems.push(memberInOtherFolder(place, id, earlier));
+    else first.set(id, place);
+    return earlier === undefined;
+  };
+  return { teams: teams.map((team) => ({ ...team, members: team.members.filter(isFirst) })), problems };
 }

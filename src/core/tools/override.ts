@@ -40,11 +40,8 @@ export function overridden(tool: OfferedTool, { description, arguments: given }:
     rules.push(rule);
     schema = applied(schema, rule, (kind, detail, at) => faults.push({ kind, argument, detail, ...at }));
   }
-  const shown = {
-    ...tool,
-    ...(description !== undefined && { description }),
-    inputSchema: schema as OfferedTool['inputSchema'],
-  };
+  const inputSchema = schema as OfferedTool['inputSchema'];
+  const shown = { ...tool, ...(description !== undefined && { description }), inputSchema };
   return { tool: shown, applied: { offered: tool, rules }, faults };
 }
 
@@ -67,11 +64,8 @@ function applied(schema: Schema, { name, fixed, default: byDefault, allow }: Arg
   }
   const changed = withChanged(schema, name, change, isAllowedDefault === true);
   if (byDefault && !isAllowedDefault) {
-    const fix = 'Write a default that `allow` allows.';
-    report('refused', `may not have the default ${inBrief(byDefault.value)}, by its \`allow\``, {
-      key: 'default',
-      fix,
-    });
+    const at = { key: 'default', fix: 'Write a default that `allow` allows.' } as const;
+    report('refused', `may not have the default ${inBrief(byDefault.value)}, by its \`allow\``, at);
   }
   if (changed === undefined) report('unusable', unusable);
   else if (!isKnown) report('unknown', unknown);
@@ -87,10 +81,8 @@ function withoutDefault({ default: _, ...rest }: Schema): Schema {
 
 function appliedFixed(schema: Schema, name: string, value: unknown, report: Report): Schema {
   const found = withFixed(schema, name, value);
-  if (found.kind === 'unusable') {
-    report('unusable', unusable);
-    return schema;
-  }
+  if (found.kind === 'unusable') report('unusable', unusable);
+  if (found.kind === 'unusable') return schema;
   if (!found.isKnown) report('unknown', unknown);
   if (found.isRefused) report('refused', `does not take the value ${inBrief(value)}`, { key: 'fixed' });
   return found.schema;
@@ -101,7 +93,7 @@ function withAllowed(given: Schema, patterns: readonly Pattern[], root: Schema, 
   const { default: byDefault, ...rest } = given;
   const property = byDefault === undefined || isAllowed(byDefault, patterns) ? given : rest;
   const { type, items } = property;
-  const types = Array.isArray(type) ? (type as unknown[]) : type === undefined ? [] : [type];
+  const types = type === undefined ? [] : [type].flat();
   if (types.length > 0 && !types.some((one) => one === 'string' || one === 'array')) {
     report('refused', 'is neither a text nor a list of texts, so `allow` refuses every value', { key: 'allow' });
   } else {
@@ -153,24 +145,18 @@ function narrowedText(schema: Schema, patterns: readonly Pattern[]): Schema {
     const kept = texts.filter((text) => patterns.some((pattern) => pattern.matches(text)));
     return kept.length > 0 ? { ...schema, enum: kept } : schema;
   }
-  const literal = patterns.every(({ text }) => !text.includes('*'));
-  return literal && type === 'string' && only === undefined
-    ? { ...schema, enum: patterns.map(({ text }) => text) }
-    : schema;
-}
-
-function sentence(text: string): string {
-  return /[.!?]\s*$/.test(text) ? text.trimEnd() : `${text.trimEnd()}.`;
+  const isLiteral = patterns.every(({ text }) => !text.includes('*'));
+  if (!isLiteral || type !== 'string' || only !== undefined) return schema;
+  return { ...schema, enum: patterns.map(({ text }) => text) };
 }
 
 /** Models read descriptions, and not every one of them reads `pattern`. */
 function withNote(property: Schema, patterns: readonly Pattern[]): Schema {
   const { description } = property;
   const note = `Allowed: ${patterns.map(({ text }) => quoted(text)).join(', ')}.`;
-  return {
-    ...property,
-    description: typeof description === 'string' && description !== '' ? `${sentence(description)} ${note}` : note,
-  };
+  if (typeof description !== 'string' || description === '') return { ...property, description: note };
+  const end = /[.!?]\s*$/.test(description) ? '' : '.';
+  return { ...property, description: `${description.trimEnd()}${end} ${note}` };
 }
 
 type Arguments = Readonly<Record<string, unknown>>;
@@ -188,24 +174,18 @@ export function completed({ rules }: AppliedOverride, given: Arguments | undefin
     else if (byDefault && sent.get(name) === undefined) sent.set(name, byDefault.value);
     const value = sent.get(name);
     if (!allow || value === undefined || isAllowed(value, allow)) continue;
-    const patterns = shortList(
-      allow.map(({ text }) => quoted(text)),
-      20,
-    );
-    const [verb, refused] = refusedPart(value, allow);
-    return {
-      kind: 'refused',
-      message: `The argument "${name}" may not ${verb} ${inBrief(refused)}. Allowed: ${patterns}.`,
-    };
+    const patterns = allow.map(({ text }) => quoted(text));
+    const what = `${refusedPart(value, allow)}. Allowed: ${shortList(patterns, 20)}.`;
+    return { kind: 'refused', message: `The argument "${name}" may not ${what}` };
   }
   return { kind: 'completed', arguments: Object.fromEntries(sent) };
 }
 
 /** A long list would hide the one that is not allowed. */
-function refusedPart(value: unknown, allow: readonly Pattern[]): readonly [string, unknown] {
+function refusedPart(value: unknown, allow: readonly Pattern[]): string {
   const items = Array.isArray(value) ? (value as unknown[]) : [];
   const refused = items.find((item) => Array.isArray(item) || !isAllowed(item, allow));
-  return refused === undefined ? ['be', value] : ['contain', refused];
+  return refused === undefined ? `be ${inBrief(value)}` : `contain ${inBrief(refused)}`;
 }
 
 function isAllowed(value: unknown, allow: readonly Pattern[]): boolean {

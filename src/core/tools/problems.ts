@@ -1,5 +1,6 @@
 /** Makes the problems of filtering and naming (N1–N7, G3a). */
 import type { Place, Problem, ProblemCode, Severity } from '../base/problem.js';
+import { groupedBy } from '../base/groupedBy.js';
 import { clipped, shortList } from '../base/text.js';
 import type { ServerPlaces } from '../config/model.js';
 import type { ToolListing } from './catalogue.js';
@@ -30,21 +31,14 @@ export function problem(
 }
 
 export function fewOfEach(problems: readonly Problem[]): readonly Problem[] {
-  const kept: Problem[] = [];
-  const groups = new Map<string, { count: number; last: number }>();
-  for (const problem of problems) {
-    const key = `${problem.code} ${problem.server}`;
-    const group = groups.get(key) ?? { count: 0, last: 0 };
-    groups.set(key, group);
-    group.count += 1;
-    if (group.count <= mostOfEach) group.last = kept.push(problem) - 1;
+  const ends = new Map<Problem, Problem | undefined>();
+  for (const group of groupedBy(problems, ({ code, server }) => `${code} ${server}`).values()) {
+    const [last, ...left] = group.slice(mostOfEach - 1);
+    if (!last || left.length === 0) continue;
+    ends.set(last, { ...last, message: `${last.message} The same is true of ${left.length} more.` });
+    for (const problem of left) ends.set(problem, undefined);
   }
-  for (const { count, last } of groups.values()) {
-    const problem = kept[last];
-    if (!problem || count <= mostOfEach) continue;
-    kept[last] = { ...problem, message: `${problem.message} The same is true of ${count - mostOfEach} more.` };
-  }
-  return kept;
+  return problems.flatMap((problem) => (ends.has(problem) ? (ends.get(problem) ?? []) : [problem]));
 }
 
 export function patternWithoutEffect(at: At, of: ListKind, idle: IdlePattern): Problem {
@@ -78,11 +72,11 @@ export function keptOut(at: At, of: ListKind, out: NamesKeptOut, report: Filtere
 function ruleBroken(name: string): string {
   const bad = [...new Set(name.replace(/[a-zA-Z0-9_-]/g, ''))].map((character) => JSON.stringify(character));
   const causes = [
-    ...(name.length === 0 ? ['it is empty'] : []),
-    ...(name.length > 64 ? [`it has ${name.length} characters; at most 64 are allowed`] : []),
-    ...(bad.length > 0 ? [`${bad.slice(0, 5).join(', ')} is not allowed`] : []),
+    name.length === 0 && 'it is empty',
+    name.length > 64 && `it has ${name.length} characters; at most 64 are allowed`,
+    bad.length > 0 && `${bad.slice(0, 5).join(', ')} is not allowed`,
   ];
-  return `${causes.join('; ')} (rule ${nameRule}, length ${name.length})`;
+  return `${causes.filter(Boolean).join('; ')} (rule ${nameRule}, length ${name.length})`;
 }
 
 function shown(name: string): string {
@@ -92,27 +86,21 @@ function shown(name: string): string {
 export function toolNameInvalid(at: At, name: string): Problem {
   const message = `The tool "${shown(name)}" of "${at.server}" is left out: ${ruleBroken(name)}.`;
   const fix = 'Blacklist the tool, or ask the author of the server to rename it.';
-  return problem(at, 'tool-name-invalid', 'warning', message, fix, {
-    ...(name.length <= longestMatched && { tool: name }),
-  });
+  const tool = name.length <= longestMatched ? { tool: name } : {};
+  return problem(at, 'tool-name-invalid', 'warning', message, fix, tool);
 }
 
 export function publishedNameInvalid(at: At, original: string, published: string): Problem {
   const message = `The tool "${original}" of "${at.server}" is left out: its published name would be "${shown(published)}", and ${ruleBroken(published)}.`;
-  const fix = 'Shorten or correct the transforms.';
-  return problem(at, 'published-name-invalid', 'warning', message, fix, {
-    place: at.places.keyAt(['transform']),
-    tool: original,
-  });
+  const more = { place: at.places.keyAt(['transform']), tool: original };
+  return problem(at, 'published-name-invalid', 'warning', message, 'Shorten or correct the transforms.', more);
 }
 
 export function nameTwiceInServer(at: At, published: string, first: string, second: string): Problem {
   const message = `The tools "${first}" and "${second}" of "${at.server}" would both be published as "${published}". Its update is refused.`;
   const fix = 'Change the transforms, or blacklist one of the two.';
-  return problem(at, 'name-twice-in-server', 'error', message, fix, {
-    place: at.places.keyAt(['transform']),
-    tool: second,
-  });
+  const more = { place: at.places.keyAt(['transform']), tool: second };
+  return problem(at, 'name-twice-in-server', 'error', message, fix, more);
 }
 
 export function toolListedTwice(at: At, name: string): Problem {
@@ -121,12 +109,9 @@ export function toolListedTwice(at: At, name: string): Problem {
   return problem(at, 'tool-listed-twice', 'warning', message, fix);
 }
 
-function named(names: readonly string[], most = 12): string {
-  const list = shortList(
-    names.map((name) => `"${name}"`),
-    most,
-  );
-  return names.length === 1 ? `tool ${list}` : `tools ${list}`;
+function named(names: readonly string[]): string {
+  const quoted = names.map((name) => `"${name}"`);
+  return `${names.length === 1 ? 'tool' : 'tools'} ${shortList(quoted, 12)}`;
 }
 
 export function nameTaken(at: At, names: readonly string[], holder: string, holderPlace: Place): Problem {
@@ -166,22 +151,19 @@ export function outputSchemaLeftOut(at: At, name: string, detail: string): Probl
 export function overrideOfNoTool(at: At, name: string): Problem {
   const message = `\`override\` names the tool "${shown(name)}", which "${at.server}" does not have.`;
   const fix = 'Correct the name (it is the one that the server gives), or remove the override.';
-  return problem(at, 'override-unknown', 'warning', message, fix, {
-    place: at.places.keyAt(['tools', 'override', name]),
-  });
+  const place = at.places.keyAt(['tools', 'override', name]);
+  return problem(at, 'override-unknown', 'warning', message, fix, { place });
 }
 
 export function overrideFault(at: At, tool: string, fault: OverrideFault): Problem {
   const { kind, argument, key, index, detail, fix = overrideFixes[kind] } = fault;
   const path = ['tools', 'override', tool, 'arguments', argument];
-  const place =
-    index === undefined ? at.places.keyAt(key ? [...path, key] : path) : at.places.value([...path, 'allow', index]);
-  const isLeftOut = kind === 'unusable' ? ' The tool is left out.' : '';
-  const message = `The argument "${shown(argument)}" of the tool "${tool}" of "${at.server}" ${detail}.${isLeftOut}`;
-  return problem(at, `override-${kind}`, kind === 'unusable' ? 'error' : 'warning', message, fix, {
-    place,
-    ...(kind === 'unusable' && { tool }),
-  });
+  const { places } = at;
+  const keyPlace = places.keyAt(key ? [...path, key] : path);
+  const place = index === undefined ? keyPlace : places.value([...path, 'allow', index]);
+  const message = `The argument "${shown(argument)}" of the tool "${tool}" of "${at.server}" ${detail}.`;
+  if (kind !== 'unusable') return problem(at, `override-${kind}`, 'warning', message, fix, { place });
+  return problem(at, 'override-unusable', 'error', `${message} The tool is left out.`, fix, { place, tool });
 }
 
 const overrideFixes = {
@@ -224,22 +206,19 @@ function wordsFor(tools: readonly UnusableName[]): Record<'which' | 'it' | 'them
 
 export function tooManyTools(at: At, total: number, limit: number): Problem {
   const message = `Agents get ${total} tools, and "${at.server}" takes the count over ${limit}. Models that cannot search among tools accept no more in one request, including the tools of the editor.`;
-  const fix =
-    'Keep out what agents do not need with whitelist or blacklist, disable a server, or choose fewer in the tool picker of the chat.';
+  const fix = `Keep out what agents do not need with whitelist or blacklist, disable a server, or choose fewer in the tool picker of the chat.`;
   return problem(at, 'too-many-tools', 'warning', message, fix);
 }
 
 export function promptTwice(at: At, published: string, first: string, second: string): Problem {
-  const same = first === second;
-  const message = same
-    ? `The server "${at.server}" lists the prompt "${first}" twice; the second is left out.`
-    : `The prompts "${first}" and "${second}" of "${at.server}" would both be published as "${published}"; the second is left out.`;
-  const fix = same
-    ? 'Ask its author to correct it.'
-    : 'Change the transforms of its prompts, or blacklist one of the two.';
-  return problem(at, 'entry-left-out', 'warning', message, fix, {
-    place: same ? at.places.key : at.places.keyAt(['prompts', 'transform']),
-  });
+  if (first === second) {
+    const message = `The server "${at.server}" lists the prompt "${first}" twice; the second is left out.`;
+    return problem(at, 'entry-left-out', 'warning', message, 'Ask its author to correct it.');
+  }
+  const message = `The prompts "${first}" and "${second}" of "${at.server}" would both be published as "${published}"; the second is left out.`;
+  const fix = 'Change the transforms of its prompts, or blacklist one of the two.';
+  const place = at.places.keyAt(['prompts', 'transform']);
+  return problem(at, 'entry-left-out', 'warning', message, fix, { place });
 }
 
 /** @param names common prompts and URIs; only clients of all toolsets together meet them */

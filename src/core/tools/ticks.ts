@@ -28,10 +28,6 @@ function withTool({ whitelist, blacklist }: NameFilter, name: string): NameFilte
 }
 
 function withoutTool(filter: NameFilter, names: readonly string[], name: string): NameFilter {
-  const anyOf = (list: readonly string[]): ((one: string) => boolean) => {
-    const patterns = list.map(compilePattern);
-    return (one) => patterns.some((pattern) => pattern.matches(one));
-  };
   const { whitelist, blacklist } = filter;
   const isBlacklisted = anyOf(blacklist);
   const removed = whitelist.filter((text) => compilePattern(text).matches(name));
@@ -41,12 +37,15 @@ function withoutTool(filter: NameFilter, names: readonly string[], name: string)
   const kept = whitelist.filter((text) => !removed.includes(text));
   // The whitelist wins, so its patterns take no exceptions. The other tools of a removed pattern are written instead.
   const [isRemoved, isKept] = [anyOf(removed), anyOf(kept)];
-  const others = [...new Set(names)].filter(
-    (one) =>
-      one !== name && isValidName(one) && isRemoved(one) && !isKept(one) && (!hasBlacklist || isBlacklisted(one)),
-  );
+  const isLost = (one: string): boolean => isRemoved(one) && !isKept(one) && (!hasBlacklist || isBlacklisted(one));
+  const others = [...new Set(names)].filter((one) => one !== name && isValidName(one) && isLost(one));
   const next = { whitelist: [...kept, ...others], blacklist };
   if (hasBlacklist) return isOut ? next : { ...next, blacklist: [...blacklist, name] };
   const isOpen = compileFilter(next).whitelist.length === 0;
   return isOpen ? { ...next, blacklist: [...blacklist, '*'] } : next;
+}
+
+function anyOf(list: readonly string[]): (name: string) => boolean {
+  const patterns = list.map(compilePattern);
+  return (name) => patterns.some((pattern) => pattern.matches(name));
 }

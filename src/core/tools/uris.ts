@@ -4,22 +4,14 @@
  * liberally, so the form follows the most liberal reading of a path. An ambiguous URI has no form.
  */
 import type { NameFilter } from '../config/model.js';
-import {
-  compileFilter,
-  compilePattern,
-  type CompiledFilter,
-  isTooMuchToMatch,
-  type ListedPattern,
-  type Pattern,
-} from './patterns.js';
+import { compileFilter, compilePattern, isTooMuchToMatch } from './patterns.js';
+import type { CompiledFilter, ListedPattern, Pattern } from './patterns.js';
 
 export const longestUri = 8 * 1024;
 
 function canonicalUri(uri: string): string | undefined {
   if (uri.length > longestUri || uri !== uri.trim()) return undefined;
-  const [, scheme = '', rest = ''] = /^([a-z][a-z0-9+.-]*:)?(.*)$/is.exec(uri) ?? [];
-  const cut = rest.search(/[?#]/);
-  const [location, more] = cut < 0 ? [rest, ''] : [rest.slice(0, cut), rest.slice(cut)];
+  const [, scheme = '', location = '', more = ''] = /^([a-z][a-z0-9+.-]*:)?([^?#]*)(.*)$/is.exec(uri) ?? [];
   const path = decoded(location)?.replaceAll('\\', '/');
   const tail = decoded(more);
   if (path === undefined || tail === undefined) return undefined;
@@ -82,16 +74,18 @@ export function compileUriFilter(filter: NameFilter): CompiledFilter {
     if (last?.uri !== uri) last = { uri, form: canonicalUri(uri) };
     return last.form;
   };
-  const compiled = (list: readonly ListedPattern[], unreadable: boolean): ListedPattern[] =>
-    list.map(({ text, index }) => {
-      const { matches, ...pattern } = compileUriPattern(text);
-      const matchesUri = (uri: string): boolean => {
-        const form = formOf(uri);
-        return form === undefined ? unreadable : matches(form);
-      };
-      return { ...pattern, text, index, matches: matchesUri };
-    });
-  return { whitelist: compiled(whitelist, false), blacklist: compiled(blacklist, true) };
+  const compiled = ({ text, index }: ListedPattern, isOnWithoutForm: boolean): ListedPattern => {
+    const pattern = compileUriPattern(text);
+    const matches = (uri: string): boolean => {
+      const form = formOf(uri);
+      return form === undefined ? isOnWithoutForm : pattern.matches(form);
+    };
+    return { ...pattern, text, index, matches };
+  };
+  return {
+    whitelist: whitelist.map((pattern) => compiled(pattern, false)),
+    blacklist: blacklist.map((pattern) => compiled(pattern, true)),
+  };
 }
 
 function compileUriPattern(text: string): Pattern {
