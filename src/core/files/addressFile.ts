@@ -10,7 +10,7 @@ import type { Disposable } from '../base/disposables.js';
 import { isAlive } from '../base/isAlive.js';
 import { largestConfigFile, readTextFile } from '../base/textFile.js';
 import { makePrivateFile } from '../base/privateFile.js';
-import { isObject } from '../base/isObject.js';
+import { hasFields, isObject } from '../base/isObject.js';
 import { watchFile } from './watchedFile.js';
 
 const kinds = ['editor', 'serve', 'engine'] as const;
@@ -76,14 +76,14 @@ async function live(file: string): Promise<NotedAddress | undefined> {
 async function read(file: string): Promise<NotedAddress | undefined> {
   try {
     const noted: unknown = JSON.parse(await readTextFile(file, largestConfigFile));
-    if (!isObject(noted) || !isObject(noted['program'])) return undefined;
-    const { port, pid, since, program } = noted;
-    const kind = kinds.find((each) => each === program['kind']);
-    const { version } = program;
-    if (!Number.isInteger(port) || !Number.isInteger(pid) || !Number.isInteger(since)) return undefined;
-    if (kind === undefined || typeof version !== 'string') return undefined;
-    return { port: Number(port), pid: Number(pid), since: Number(since), program: { kind, version } };
+    return isNoted(noted) ? noted : undefined;
   } catch {
     return undefined;
   }
+}
+
+function isNoted(noted: unknown): noted is NotedAddress {
+  if (!isObject(noted) || ![noted['port'], noted['pid'], noted['since']].every(Number.isInteger)) return false;
+  const { program } = noted;
+  return hasFields(program, { version: 'string' }) && kinds.some((each) => each === program['kind']);
 }

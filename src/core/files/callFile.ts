@@ -28,7 +28,7 @@ export function callFileOf(folder: string, home: string): string {
 /** Returns the lines, oldest first; none if there is no such file. Rejects as `readTextFile` does. */
 export async function callLines(file: string): Promise<string[]> {
   try {
-    return (await allLines(file)).slice(-mostFacts);
+    return linesOf(await wholeText(file)).slice(-mostFacts);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
     throw error;
@@ -76,19 +76,8 @@ export function followCalls(
   };
 }
 
-async function allLines(file: string): Promise<string[]> {
-  return linesOf(await wholeText(file));
-}
-
 function wholeText(file: string): Promise<string> {
   return readTextFile(file, largestFile, anyBytes);
-}
-
-/** Splits nothing, because a full record has megabytes. @param text ends with the end of a line */
-function lastLines(text: string, most: number): { readonly text: string; readonly count: number } {
-  let [from, count] = [text.length, 0];
-  for (; from > 0 && count < most; count++) from = text.lastIndexOf('\n', from - 2) + 1;
-  return { text: text.slice(from), count };
 }
 
 function linesOf(text: string): string[] {
@@ -124,14 +113,11 @@ export class CallFile implements Disposable {
     const { ready, readyLines } = this;
     this.ready = [];
     this.readyLines = 0;
-    if (readyLines > 0) {
-      this.writing = this.writing
-        .then(() => this.write(ready.join(''), readyLines))
-        .catch((error: unknown) => {
-          this.onFailure?.(error);
-          this.onFailure = undefined;
-        });
-    }
+    const failed = (error: unknown): void => {
+      this.onFailure?.(error);
+      this.onFailure = undefined;
+    };
+    if (readyLines > 0) this.writing = this.writing.then(() => this.write(ready.join(''), readyLines)).catch(failed);
     await this.writing;
   }
 
@@ -147,13 +133,13 @@ export class CallFile implements Disposable {
 
   private write(text: string, lines: number): Promise<void> {
     return underLock(this.file, this.clock, async () => {
-      this.lines ??= (await allLines(this.file).catch(() => [])).length;
+      // A file that cannot be read again would keep all later facts out.
+      const before = async (): Promise<string> => await wholeText(this.file).catch(() => '');
+      this.lines ??= linesOf(await before()).length;
       if (this.lines === 0 || this.lines + lines > 2 * mostFacts) {
-        // A file that cannot be read again would keep all later facts out.
-        const before = await wholeText(this.file).catch(() => '');
-        const kept = lastLines(`${before}${before === '' || before.endsWith('\n') ? '' : '\n'}${text}`, mostFacts);
-        await makePrivateFile(this.file, kept.text);
-        this.lines = kept.count;
+        const kept = linesOf(`${await before()}\n${text}`).slice(-mostFacts);
+        await makePrivateFile(this.file, `${kept.join('\n')}\n`);
+        this.lines = kept.length;
       } else {
         await appendFile(this.file, text, { mode: 0o600 });
         this.lines += lines;

@@ -10,7 +10,7 @@ import { makePrivateFile } from '../base/privateFile.js';
 import { anyBytes, FileRefused, largestForeignFile, readTextFile } from '../base/textFile.js';
 import { underLock } from './fileLock.js';
 import { watchFolderOf } from './folderWatch.js';
-import { readContent, realDisk, watchFile, type Disk, type WatchedFile } from './watchedFile.js';
+import { readContent, realDisk, watchFile, type Disk, type FileContent, type WatchedFile } from './watchedFile.js';
 
 /** Other users of the machine could have written an open file. Windows keeps a home folder closed. */
 const disk: Disk = {
@@ -42,8 +42,7 @@ export class SharedFile implements Disposable {
 
   /** Undefined without a reliable text, and before `open`. */
   get text(): string | undefined {
-    const { content } = this.watched ?? {};
-    return content?.kind === 'text' ? content.text : undefined;
+    return textOf(this.watched?.content);
   }
 
   get refused(): string | undefined {
@@ -53,9 +52,8 @@ export class SharedFile implements Disposable {
 
   async open(): Promise<void> {
     if (!this.watched) {
-      const watched = this.store.add(
-        watchFile(this.path, { clock: this.clock, ...(this.pollMs && { pollMs: this.pollMs }), disk }),
-      );
+      const { clock, pollMs } = this;
+      const watched = this.store.add(watchFile(this.path, { clock, ...(pollMs && { pollMs }), disk }));
       this.watched = watched;
       this.store.add(watched.onDidChange(() => this.changes.fire()));
       this.store.add(watchFolderOf(this.path, () => watched.nudge()));
@@ -79,10 +77,13 @@ export class SharedFile implements Disposable {
 
   private replace(edit: (text: string | undefined) => string): Promise<void> {
     return underLock(this.path, this.clock, async () => {
-      const content = await readContent(disk, this.path);
-      const before = content.kind === 'text' ? content.text : undefined;
+      const before = textOf(await readContent(disk, this.path));
       const after = edit(before);
       if (after !== before) await makePrivateFile(this.path, after);
     });
   }
+}
+
+function textOf(content: FileContent | undefined): string | undefined {
+  return content?.kind === 'text' ? content.text : undefined;
 }

@@ -6,18 +6,11 @@ import { perObject } from '../base/perObject.js';
 import { clipped } from '../base/text.js';
 import { atOnce, type Sliced } from '../base/turns.js';
 import type { NameFilter, ToolOverride, ToolOverrides, Transform } from '../config/model.js';
-import type {
-  ExcludedTool,
-  ExclusionReason,
-  OfferedTool,
-  ToolListing,
-  PublishedPrompt,
-  PublishedResources,
-  PublishedTool,
-} from './catalogue.js';
+import type { ExcludedTool, ExclusionReason, OfferedTool, PublishedTool, ToolListing } from './catalogue.js';
 import { isValidName, longestMatched, transformName } from './names.js';
 import { compileFilter, isTooMuchToMatch, patternsOf, sift } from './patterns.js';
-import { curatePromptsAndResources, type PromptAndResourceRules } from './promptsAndResources.js';
+import { curatePromptsAndResources } from './promptsAndResources.js';
+import type { CuratedPromptsAndResources, PromptAndResourceRules } from './promptsAndResources.js';
 import * as problems from './problems.js';
 import { overridden } from './override.js';
 import { lookedAt } from './schemas.js';
@@ -29,16 +22,13 @@ export interface CurationRules extends PromptAndResourceRules {
 }
 
 export type Curation =
-  | {
+  | (CuratedPromptsAndResources & {
       readonly kind: 'curated';
       readonly tools: readonly PublishedTool[];
       /** Models and counts do not include them. Each keeps its name, because its app calls it by that name (G8). */
       readonly appTools: readonly PublishedTool[];
       readonly excluded: readonly ExcludedTool[];
-      readonly prompts: readonly PublishedPrompt[];
-      readonly resources: PublishedResources;
-      readonly problems: readonly Problem[];
-    }
+    })
   /** The transforms give two tools one name: the server's update is refused as a whole (N5). */
   | { readonly kind: 'refused'; readonly problems: readonly [Problem, ...Problem[]] };
 

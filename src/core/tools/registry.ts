@@ -2,15 +2,7 @@
 import { groupedBy } from '../base/groupedBy.js';
 import type { Problem } from '../base/problem.js';
 import type { ServerPlaces } from '../config/model.js';
-import type {
-  ExclusionReason,
-  OfferedPrompt,
-  OfferedResource,
-  OfferedTemplate,
-  PublishedTool,
-  ServedTool,
-  Toolset,
-} from './catalogue.js';
+import type { ExclusionReason, OfferedPrompt, PublishedTool, ServedTool, Toolset } from './catalogue.js';
 import type { PermissionVerdict, ToolNames } from './permissions.js';
 import { editorId, editorNames, longestEditorId, agentHostName } from './editorNames.js';
 import * as problems from './problems.js';
@@ -150,19 +142,12 @@ interface Contested<One> {
   readonly name: string;
 }
 
-interface Together<One> {
-  readonly prompts: readonly OfferedPrompt[];
-  readonly resources: readonly OfferedResource[];
-  readonly templates: readonly OfferedTemplate[];
-  readonly contested: readonly Contested<One>[];
-}
-
 function pairOf({ toolset, holder }: Contested<Part>): string {
   return `${toolset.id} ${holder.id}`;
 }
 
 /** Joins the prompts and resources of all toolsets (G6). The earlier toolset keeps a name that is in several. */
-export function joined<One extends Part>(toolsets: readonly One[]): Together<One> {
+export function joined<One extends Part>(toolsets: readonly One[]) {
   const contested: Contested<One>[] = [];
   const firsts = <T>(entriesOf: (toolset: Part) => readonly T[], nameOf: (entry: T) => string): T[] => {
     const held = new Map<string, { readonly holder: One; readonly entry: T }>();
