@@ -55,13 +55,7 @@ const plainTool = perObject((tool: OfferedTool): ReviewedOffer => {
   return {
     kind: 'tool',
     name,
-    print: [
-      hash([title, description, shownTitle]),
-      hash([inputSchema, outputSchema]),
-      hash(hints),
-      hash([ui]),
-      hash([undefined]),
-    ],
+    print: [[title, description, shownTitle], [inputSchema, outputSchema], hints, [ui], [undefined]].map(hash),
     text: () => [
       ...said('title', title),
       ...said('title that is shown', shownTitle),

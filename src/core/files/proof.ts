@@ -1,6 +1,7 @@
 /** Lets the listener on a port prove its knowledge of a secret, before a client shows its own (G6). */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import { get } from 'node:http';
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
 import { systemClock, type Clock } from '../base/clock.js';
 import { asText } from '../base/text.js';
 
@@ -33,23 +34,19 @@ export async function knowsToken(port: number, token: string, clock: Clock = sys
  */
 async function answerAt(port: number, path: string, clock: Clock): Promise<string> {
   const request = get({ host: '127.0.0.1', port, path, agent: false });
-  const limit = clock.after(proofLimitMs, () => request.destroy());
+  // An error after the response has no other listener.
+  request.on('error', () => undefined);
+  const limit = clock.after(proofLimitMs, () => request.destroy(new Error('It gave no proof.')));
   try {
-    return await new Promise((resolve, reject) => {
-      request.on('error', reject);
-      request.once('close', () => reject(new Error('It gave no proof.')));
-      request.once('response', (response) => {
-        let text = '';
-        response.setEncoding('utf8');
-        response.on('error', reject);
-        response.on('data', (chunk: string) => {
-          text += chunk;
-          if (text.length > longestAnswer) request.destroy();
-        });
-        response.once('end', () => resolve(text));
-      });
-    });
+    const [response] = (await once(request, 'response')) as [IncomingMessage];
+    let text = '';
+    for await (const chunk of response.setEncoding('utf8')) {
+      text += chunk as string;
+      if (text.length > longestAnswer) throw new Error('Its proof is too long.');
+    }
+    return text;
   } finally {
     limit.dispose();
+    request.destroy();
   }
 }

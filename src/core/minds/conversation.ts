@@ -69,7 +69,9 @@ export async function runTurn(turn: Turn): Promise<TurnOutcome> {
     if (turn.signal.aborted) return outcome({ kind: 'cancelled' });
     const { tools, instructions } = turn.setup();
     const whole: ModelRequest = { instructions, tools, messages: [...turn.messages, ...added] };
-    const fitted = await fitAsCounted(whole, turn);
+    // A model without a counter gets everything, and reports an overrun.
+    const uncounted: Fitted = { messages: whole.messages, shortened: 0, dropped: 0 };
+    const fitted = await fitToModel(whole, turn.model, turn.signal).catch(() => uncounted);
     const touched = fitted.shortened + fitted.dropped;
     if (touched > told) turn.audience.shortened(fitted);
     told = Math.max(told, touched);
@@ -86,15 +88,6 @@ export async function runTurn(turn: Turn): Promise<TurnOutcome> {
     added.push({ kind: 'results', results });
   }
   return outcome(turn.signal.aborted ? { kind: 'cancelled' } : { kind: 'stepLimit', steps: turn.maxSteps });
-}
-
-/** A model without a counter gets everything, and reports an overrun. */
-async function fitAsCounted(request: ModelRequest, { model, signal }: Turn): Promise<Fitted> {
-  try {
-    return await fitToModel(request, model, signal);
-  } catch {
-    return { messages: request.messages, shortened: 0, dropped: 0 };
-  }
 }
 
 interface Answer {

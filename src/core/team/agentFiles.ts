@@ -99,13 +99,11 @@ function hasTools(front: string, wanted: readonly string[]): boolean {
 
 /** Adds and removes items one by one, so the layout and the comments of the others stay. */
 function withItems(front: string, isGone: (item: string) => boolean, missing: readonly string[]): string | undefined {
-  let text = front;
-  for (const tool of missing) {
-    const nodes = EditNodes.read(text);
-    const added = nodes && appendItem(nodes, nodes.pairOf(nodes.root, 'tools')?.pair.value, quoted(tool));
-    if (!added) return undefined;
-    text = applyEdits(text, added);
-  }
+  const before = EditNodes.read(front);
+  const list = before?.pairOf(before.root, 'tools')?.pair.value;
+  const added = missing.length === 0 ? [] : before && appendItem(before, list, ...missing.map(quoted));
+  if (!added) return undefined;
+  let text = applyEdits(front, added);
   for (;;) {
     const nodes = EditNodes.read(text);
     const pair = nodes?.pairOf(nodes.root, 'tools')?.pair;
