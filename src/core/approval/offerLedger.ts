@@ -74,10 +74,7 @@ export class OfferLedger implements Disposable {
       this.launches.set(seen.fingerprint, seen);
   }
 
-  /**
-   * Notes every present offer of a launch, the common list first. The first one noted is the baseline.
-   * @param redact removes secrets from texts before they are kept
-   */
+  /** Notes every present offer of a launch, the common list first. The first one noted is the baseline. */
   note(launch: ReviewedLaunch, all: readonly ReviewedOffers[], redact: Redact): void {
     const lists = all.map(listedOf);
     const known = this.launches.get(launch.fingerprint);

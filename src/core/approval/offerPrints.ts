@@ -1,7 +1,4 @@
-/**
- * The parts of a server's offer on which an approval relies (S3), each kept as a short hash. The order of keys does not
- * count, and everything else does.
- */
+/** The parts of a server's offer on which an approval relies (S3), each as a hash. The order of keys does not count. */
 import { createHash } from 'node:crypto';
 import { canonicalJson } from '../base/canonicalJson.js';
 import { perObject } from '../base/perObject.js';

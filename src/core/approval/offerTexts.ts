@@ -1,7 +1,4 @@
-/**
- * Keeps the accepted texts of each launch, so that a person sees the earlier text beside a change (S3). The ledger decides
- * by its hashes, and a text with another hash is not shown.
- */
+/** Keeps the accepted texts of each launch, so that a person sees the earlier text beside a change (S3). */
 import { readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { fileOfLaunch, launchOfFile, putLaunchFile } from '../base/privateFile.js';

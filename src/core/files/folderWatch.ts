@@ -1,7 +1,4 @@
-/**
- * Watches the folder of a file, so that a change is seen at once. A missing folder is waited for at the nearest one above.
- * If the system cannot watch, or misses an event, the look in intervals finds the change (R1).
- */
+/** Watches the folder of a file, or the nearest one above. The look in intervals finds changes that it misses (R1). */
 import { statSync, watch, type FSWatcher } from 'node:fs';
 import path from 'node:path';
 import { toDisposable, type Disposable } from '../base/disposables.js';

@@ -28,10 +28,7 @@ export async function knowsToken(port: number, token: string, clock: Clock = sys
   }
 }
 
-/**
- * The listener may answer without end, or stop in the middle. Not `fetch`, because on Node 20 and 22 it forgets its
- * signal after garbage collection.
- */
+/** Not `fetch`, because on Node 20 and 22 it forgets its signal after garbage collection. */
 async function answerAt(port: number, path: string, clock: Clock): Promise<string> {
   const request = get({ host: '127.0.0.1', port, path, agent: false });
   // An error after the response has no other listener.

@@ -1,7 +1,4 @@
-/**
- * Resolves links, and is the only way to write a file in a folder of others (S1a): every write stays inside the given
- * folder. `test/unit/writers.test.ts` refuses another way.
- */
+/** The only way to write a file in a folder of others (S1a). `test/unit/writers.test.ts` refuses another way. */
 import {
   closeSync,
   constants,
@@ -17,10 +14,7 @@ import {
 import path from 'node:path';
 import { isBelow, openedPath, realPath, samePath } from '../base/paths.js';
 
-/**
- * Returns a sentence if a file must not be written, because links lead out of its folder or it is not a regular file. A
- * hard link may be outside by its other name.
- */
+/** Returns why a file must not be written: links lead out of its folder, or it is not a regular file with one name. */
 export function leadsOutside(folder: string, file: string): string | undefined {
   if (!isBelow(file, folder)) {
     return `${file} is not written: links lead to ${realPath(file)}, which is outside ${folder}.`;

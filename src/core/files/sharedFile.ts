@@ -61,10 +61,7 @@ export class SharedFile implements Disposable {
     await this.watched.readNow();
   }
 
-  /**
-   * Replaces the text by the result of `edit` for the present one. Resolves after listeners received it. Rejects as
-   * `node:fs/promises` does.
-   */
+  /** Replaces the text by the result of `edit` for the present one. Resolves after listeners received it. */
   change(edit: (text: string | undefined) => string): Promise<void> {
     const changed = this.changing.then(() => this.replace(edit));
     this.changing = changed.catch(() => undefined);

@@ -75,11 +75,7 @@ async function squeezed(
   return { messages: [{ kind: 'user', text: note }, ...left], shortened, dropped };
 }
 
-/**
- * Shortens the texts in the results of a message and replaces their images. A message or result without a gain stays the
- * same object.
- * @param ofImage returns the text in the place of an image of this media type
- */
+/** Shortens the results of a message and replaces their images. Without a gain, the message stays the same object. */
 export function shortenedMessage(
   message: ConversationMessage,
   first: number,

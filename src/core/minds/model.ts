@@ -69,11 +69,7 @@ export interface ConversationModel {
   send(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelPart>;
 }
 
-export interface ToolCallProgress {
-  readonly progress: number;
-  readonly total?: number;
-  readonly message?: string;
-}
+export type ToolCallProgress = { readonly progress: number; readonly total?: number; readonly message?: string };
 
 /** Runs calls. It never rejects: the model reads a failure as a result. */
 export interface ToolRunner {

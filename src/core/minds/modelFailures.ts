@@ -1,7 +1,4 @@
-/**
- * Classifies failed requests by the provider's codes and words, and decides about another attempt (D4). Only a clearly
- * temporary cause is worth one. A person handles everything else.
- */
+/** Classifies failed requests by the provider's codes and words, and decides about another attempt (D4). */
 import { asText, escapeRegExp } from '../base/text.js';
 
 export type ModelFailure =

@@ -1,7 +1,4 @@
-/**
- * Fits tools to a provider (D3). Today every tool passes unchanged, so no guess loses one. Known refusals of the
- * provider are reported beside the tools.
- */
+/** Fits tools to a provider (D3): every tool passes unchanged, and known refusals are reported beside the tools. */
 import { isObject } from '../base/isObject.js';
 import type { ConversationTool } from './model.js';
 
@@ -12,10 +9,7 @@ export interface ProjectionProblem {
   readonly message: string;
 }
 
-interface Projection {
-  readonly tools: readonly ConversationTool[];
-  readonly problems: readonly ProjectionProblem[];
-}
+type Projection = { readonly tools: readonly ConversationTool[]; readonly problems: readonly ProjectionProblem[] };
 
 /** Completes "accepts" for a refused tool. */
 type Refusal = (tool: ConversationTool) => string | undefined;

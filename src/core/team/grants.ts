@@ -1,9 +1,4 @@
-/**
- * Decides the toolsets of a team member (D2) under the present configuration. Everything here is pure.
- *
- * `*` grants every toolset, and `!id` removes one, anywhere in the list. Invariant: only granted toolsets are returned.
- * A configured toolset without tools is deferred, never unknown.
- */
+/** Decides the toolsets of a team member (D2) under the present configuration. `!id` counts anywhere in the list. */
 
 export const teamPath = '.minds/team.yaml';
 

@@ -1,10 +1,4 @@
-/**
- * Parses the text of `.minds/team.yaml` into members with their grants, and problems (D2). Keys of other programs
- * (models, personas, folders) stay.
- *
- * Invariants: never throws. A refused file has an error. A bad member or grant costs itself. A member without a list
- * has the list of `member_defaults`.
- */
+/** Parses `.minds/team.yaml` (D2). Never throws. A bad member or grant costs itself. Keys of other programs stay. */
 import type { Place, Problem } from '../base/problem.js';
 import { describe, NodeReader } from '../config/read/entryReader.js';
 import { nearest } from '../base/nearest.js';

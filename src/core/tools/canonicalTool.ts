@@ -1,7 +1,4 @@
-/**
- * Gives equal tools equal bytes (N6), because agents pay for every change of a list: keys in one order, and the names in
- * `required` and in dependencies of schemas. Every other list keeps its order, and values within schemas keep their meaning.
- */
+/** Gives equal tools equal bytes (N6): keys in one order, and the names in `required` and dependencies of schemas. */
 import { byCodeUnits } from '../base/canonicalJson.js';
 import { isObject } from '../base/isObject.js';
 import { schemaMaps } from '../protocol/shapes.js';

@@ -11,10 +11,7 @@ export const adminShortName = 'admin';
 
 const mostGiven = 1000;
 
-/**
- * Gives each toolset id a short, unique name of at most 13 of `[a-z0-9-]`. A given name stays with its id, because
- * clients know it. Names given at once depend only on the set of ids, so they are the same at every start.
- */
+/** Gives each toolset id a short, unique name that stays with it. Names given at once depend only on the set of ids. */
 export class ShortNames {
   private readonly given = new Map<string, string>();
 

@@ -1,7 +1,4 @@
-/**
- * Matches names by patterns (N1) and by whitelist and blacklist (N2). Patterns come from files and names from servers, so
- * the work is bounded before it begins (N4a).
- */
+/** Matches names by patterns (N1) and by whitelist and blacklist (N2). The work is bounded before it begins (N4a). */
 import { escape, Minimatch } from 'minimatch';
 import type { Sliced } from '../base/turns.js';
 import type { NameFilter } from '../config/model.js';
@@ -106,10 +103,7 @@ export type IdlePattern = { readonly list: 'whitelist' | 'blacklist'; readonly p
   | { readonly kind: 'overruled'; readonly matched: readonly string[]; readonly by: readonly ListedPattern[] }
 );
 
-interface Sifted {
-  readonly verdicts: ReadonlyMap<string, FilterVerdict>;
-  readonly idle: readonly IdlePattern[];
-}
+type Sifted = { readonly verdicts: ReadonlyMap<string, FilterVerdict>; readonly idle: readonly IdlePattern[] };
 
 /** Most edits of the file leave the lists of a server as they are, and are applied in one step (R2). */
 const earlier = new WeakMap<object, { readonly lists: string; readonly sifted: Sifted }>();

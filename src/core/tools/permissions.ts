@@ -1,10 +1,7 @@
 /**
- * Decides about agents' calls of tools, by patterns of their names (S4). The original and the published name are judged
- * separately, and the stricter verdict counts, so no rename gets around a rule.
- *
- * Among the matching patterns, the one with the most literal characters decides, so `*` can be the rule and a name the
- * exception. Among equals, the stricter one does. Each of several settings (the person's, the workspace's) decides
- * separately, and the strictest counts: a workspace can forbid, but cannot allow a tool against the person's setting.
+ * Decides about agents' calls of tools (S4). The original and the published name, and each setting, are judged separately,
+ * and the strictest verdict counts: no rename gets around a rule, and a workspace cannot allow a tool against the person.
+ * The matching pattern with the most literal characters decides, so `*` can be the rule and a name the exception.
  */
 import { isObject } from '../base/isObject.js';
 import { compilePattern, type Pattern } from './patterns.js';

@@ -1,8 +1,4 @@
-/**
- * Passes one server's prompts and resources through their filters and transforms (C1, G4, N1–N3), as `curate` does with
- * tools. Names of prompts may break the rule for tools, because no model provider sees them. The second of two prompts
- * with one name is left out. Resources are matched by the canonical form of their URI, and keep the URI.
- */
+/** Filters and renames one server's prompts and resources (C1, G4, N1–N3), as `curate` does with tools. */
 import { appTooLarge, bytesIn } from '../apps/appResource.js';
 import { isObject } from '../base/isObject.js';
 import type { Problem } from '../base/problem.js';
@@ -28,11 +24,7 @@ export interface CuratedPromptsAndResources {
   readonly problems: readonly Problem[];
 }
 
-interface Context {
-  readonly at: problems.At;
-  readonly report: problems.FilteredToolsReport;
-  readonly found: Problem[];
-}
+type Context = { readonly at: problems.At; readonly report: problems.FilteredToolsReport; readonly found: Problem[] };
 
 export function* curatePromptsAndResources(
   { id: server, places, prompts, resources }: PromptAndResourceRules,
@@ -48,6 +40,7 @@ export function* curatePromptsAndResources(
   };
 }
 
+/** Names may break the rule for tools, because no model provider sees them. */
 function* publishPrompts(
   context: Context,
   { filter, transform }: PromptSelection,
@@ -145,10 +138,7 @@ export function contentsRefused(
   return `It has ${Math.ceil(bytes)} bytes, and \`resources.maxBytes\` is ${filter.maxBytes}.`;
 }
 
-/**
- * True if a URI may be read: the filter lets it in, or a template of the filter fits it. A filtered resource is out
- * everywhere (N2). A whitelist does not apply to the apps of published tools (G8).
- */
+/** True if a URI may be read (N2). A whitelist does not apply to the apps of published tools (G8). */
 export function admitsResource({ templates, filter, apps }: PublishedResources, uri: string): boolean {
   const lists = compileUriFilter(filter);
   if (isTooMuchToMatch(patternsOf(lists), [uri])) return false;

@@ -1,9 +1,6 @@
 /**
- * Finds schemas unusable for every client, and schemas refused only by the editor (N7). A passed schema keeps every
- * keyword, but an output schema loses its `$id`. The top level must be `type: object` for every client, because the
- * protocol's type demands it. The editor drops a tool with a `type` unknown to JSON Schema. GitHub Copilot rejects the
- * whole request with an `array` of undescribed content. The SDK's client compiles every output schema with Ajv, and one
- * failure costs it the whole list, so the judgement of output schemas is strict.
+ * Finds schemas unusable for every client, and schemas refused only by the editor (N7). GitHub Copilot rejects the whole
+ * request with an `array` of undescribed content. The SDK's client compiles every output schema with Ajv (N7c).
  */
 import { isObject } from '../base/isObject.js';
 import { clipped } from '../base/text.js';
@@ -31,13 +28,7 @@ interface Looked {
   readonly readable: OfferedTool;
 }
 
-/**
- * Checks a tool's schemas. Each edit, and each list of a server, curates the same tools again. `true` and `false` are JSON
- * Schema, but the protocol's type wants properties as objects, and a client with that check loses the whole list. The
- * objects have the same meaning. A wrong wish for parameters in headers is removed, because clients over HTTP would lose
- * the tool. Servers that read headers have lost the tool already (X8). A client that knows another schema of the same
- * `$id` would check the results of the tool by that one.
- */
+/** Checks a tool's schemas (N7). Each edit, and each list of a server, curates the same tools again. */
 export const lookedAt = perObject((tool: OfferedTool): Looked => {
   const { inputSchema, outputSchema, ...rest } = tool;
   const unusable = unusableTopLevel(inputSchema, 'inputSchema');

@@ -1,12 +1,9 @@
-/**
- * Estimates a tool's share of a model's context: its sent name, its description and its input schema, as JSON, with
- * four bytes of UTF-8 to a token. The real count depends on the model's vocabulary. The figure serves to compare tools
- * and to choose tools to keep out.
- */
+/** Estimates a tool's share of a model's context, to compare tools. The real count depends on its vocabulary. */
 import { isForAppAlone } from '../apps/toolMeta.js';
 import { perObject } from '../base/perObject.js';
 import type { OfferedTool, ServedTool } from './catalogue.js';
 
+/** In UTF-8. */
 const bytesPerToken = 4;
 
 /** A server's tool stays the same object in every snapshot until the next list. */

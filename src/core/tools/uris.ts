@@ -1,8 +1,4 @@
-/**
- * The normal form of a URI for patterns (N2a), so a resource has no second spelling unknown to a list: percent-encoding
- * is decoded, `.` and `..` are resolved, each run of slashes is one, and none is at the end. Servers read URIs
- * liberally, so the form follows the most liberal reading of a path. An ambiguous URI has no form.
- */
+/** The normal form of a URI for patterns (N2a), by the most liberal reading of its path. An ambiguous URI has none. */
 import type { NameFilter } from '../config/model.js';
 import { compileFilter, compilePattern, isTooMuchToMatch } from './patterns.js';
 import type { CompiledFilter, ListedPattern, Pattern } from './patterns.js';
