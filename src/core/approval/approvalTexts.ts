@@ -13,6 +13,8 @@ export interface PendingLaunch {
   readonly isServed?: boolean;
 }
 
+export type Review = { readonly now: string; readonly before: string | undefined };
+
 export function commandLine({ parts }: LaunchDescription): string {
   return parts
     .filter(({ label }) => label === 'command' || label === 'argument' || label === 'address')
@@ -64,10 +66,7 @@ export function question(pending: readonly PendingLaunch[], fileLabel: (file: st
 }
 
 /** The editor compares the document with that of the last approved launches line by line. */
-export function reviewTexts(
-  pending: readonly PendingLaunch[],
-  fileLabel: (file: string) => string,
-): { readonly now: string; readonly before: string | undefined } {
+export function reviewTexts(pending: readonly PendingLaunch[], fileLabel: (file: string) => string): Review {
   const isCompared = pending.some(({ before }) => before);
   const width = isCompared ? halfWidth : pageWidth;
   type Shown = (pending: PendingLaunch) => readonly (LaunchDescription | undefined)[];

@@ -120,6 +120,8 @@ function envFileParts({ file, values }: EnvFile, digest: Digest): LaunchPart[] {
   ];
 }
 
+type NamedLabel = 'environment' | 'header' | 'sign-in';
+
 function signInParts(oauth: OAuthSettings | undefined, digest: Digest): LaunchPart[] {
   if (!oauth) return [];
   const { grant, clientId, issuer, clientSecret, privateKey, scopes, redirectPort } = oauth;
@@ -138,12 +140,7 @@ function signInParts(oauth: OAuthSettings | undefined, digest: Digest): LaunchPa
   ];
 }
 
-function valuePart(
-  label: 'environment' | 'header' | 'sign-in',
-  name: string,
-  value: EnvValue,
-  digest: Digest,
-): LaunchPart {
+function valuePart(label: NamedLabel, name: string, value: EnvValue, digest: Digest): LaunchPart {
   if (value.kind === 'reference') return referencePart(label, name, value, digest(`prefix of ${label} ${name}`));
   const digestOf = digest(`${label} ${name}`);
   if (label === 'environment') return environmentPart(name, value.value, digestOf);

@@ -82,9 +82,8 @@ export class ApprovalLedger implements Approvals, Disposable {
     const found = Array.isArray(kept) ? kept.filter(isDescription) : [];
     const { launches, revoked } = approvedIn(this.deps.store.text);
     const known = new Set(launches.map(({ fingerprint }) => fingerprint));
-    const missing = found.filter(
-      (launch) => !known.has(launch.fingerprint) && !revoked.some((one) => sameServer(one, launch)),
-    );
+    const isRevoked = (launch: LaunchDescription): boolean => revoked.some((one) => sameServer(one, launch));
+    const missing = found.filter((launch) => !known.has(launch.fingerprint) && !isRevoked(launch));
     if (missing.length > 0) await this.approve(missing);
     await earlier.update(earlierKey, undefined);
   }
@@ -101,19 +100,15 @@ export class ApprovalLedger implements Approvals, Disposable {
   judgeAsking(launch: LaunchDescription): 'approved' | 'pending' | 'notAsked' {
     if (this.deps.isUsersOwn?.(launch.source)) return this.judgeUsersOwn(launch);
     const known = this.known(folderOf(launch.source));
-    const isKnown =
-      known.some(({ fingerprint }) => fingerprint === launch.fingerprint) ||
-      known.some((other) => this.isShared(launch, other));
-    return isKnown ? 'approved' : 'pending';
+    const isApproved = known.some(({ fingerprint }) => fingerprint === launch.fingerprint);
+    return isApproved || known.some((other) => this.isShared(launch, other)) ? 'approved' : 'pending';
   }
 
   /** Both folders must still be worktrees of the repository, because another one may be in its place now (S1k). */
   private isShared({ source, worktree }: LaunchDescription, other: LaunchDescription): boolean {
     if (worktree?.fingerprint === undefined || worktree.fingerprint !== other.worktree?.fingerprint) return false;
-    return (
-      this.known(folderOf(other.source)).includes(other) &&
-      [source, other.source].every((file) => worktreeOf(file)?.repository === worktree.repository)
-    );
+    if (!this.known(folderOf(other.source)).includes(other)) return false;
+    return [source, other.source].every((file) => worktreeOf(file)?.repository === worktree.repository);
   }
 
   /** The person wrote these. They are asked once about each folder of the workspace in which one runs. */
@@ -125,9 +120,7 @@ export class ApprovalLedger implements Approvals, Disposable {
   }
 
   approvedBefore(launch: ApprovedServer): LaunchDescription | undefined {
-    return this.known(folderOf(launch.source))
-      .filter((other) => sameServer(other, launch))
-      .at(-1);
+    return this.known(folderOf(launch.source)).findLast((other) => sameServer(other, launch));
   }
 
   isKept({ source, directory }: LaunchDescription): boolean {

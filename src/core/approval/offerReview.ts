@@ -1,4 +1,5 @@
 /** The texts that a person reads before they accept changes since the approval (S3). Nothing is left out or hidden. */
+import type { Review } from './approvalTexts.js';
 import type { OfferChange } from './offerLedger.js';
 import { changePhrase, type OfferText } from './offerPrints.js';
 import { folded, halfWidth, pageWidth } from '../base/folded.js';
@@ -12,10 +13,7 @@ review does not show what tools do.
 
 `;
 
-export function offerReview(
-  changes: readonly OfferChange[],
-  fileLabel: (file: string) => string,
-): { readonly now: string; readonly before: string | undefined } {
+export function offerReview(changes: readonly OfferChange[], fileLabel: (file: string) => string): Review {
   const isCompared = changes.some(({ before }) => typeof before !== 'string');
   const width = isCompared ? halfWidth : pageWidth;
   const document = (texts: (change: OfferChange) => OfferText | string): string =>

@@ -35,19 +35,17 @@ export async function fitToModel(
   const characters = sum(fixed.map(({ length }) => length)) + sum(messages.map(charactersOf));
   if (characters + overhead * (messages.length + tools.length) <= limit) return whole;
 
-  const count = (text: string): Promise<number> => model.countTokens(text, signal);
+  const count: Count = (text) => model.countTokens(text, signal);
   const room = limit - (await count(fixed.join('\n'))) - overhead * tools.length;
   const sizes = await Promise.all(messages.map((message) => tokensOf(message, count)));
   if (sum(sizes) <= room) return whole;
   return await squeezed(messages, sizes, room, count);
 }
 
-async function squeezed(
-  messages: readonly ConversationMessage[],
-  sizes: number[],
-  room: number,
-  count: (text: string) => Promise<number>,
-): Promise<Fitted> {
+type Messages = readonly ConversationMessage[];
+type Count = (text: string) => Promise<number>;
+
+async function squeezed(messages: Messages, sizes: number[], room: number, count: Count): Promise<Fitted> {
   const fitted = [...messages];
   let over = sum(sizes) - room;
   for (const [index, message] of messages.entries()) {
@@ -102,7 +100,7 @@ export function shortenedText(text: string, first: number, last: number): string
   return begin + note(text.length - begin.length - end.length) + end;
 }
 
-async function tokensOf(message: ConversationMessage, count: (text: string) => Promise<number>): Promise<number> {
+async function tokensOf(message: ConversationMessage, count: Count): Promise<number> {
   return (await count(textOf(message))) + overhead + tokensOfImage * imagesIn(message);
 }
 

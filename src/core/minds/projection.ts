@@ -18,9 +18,7 @@ const otherBeginning: Refusal = ({ name }) =>
   /^[a-zA-Z_]/.test(name) ? undefined : `only tool names that begin with a letter or \`_\`, which \`${name}\` does not`;
 
 const topLevelChoice: Refusal = ({ name, inputSchema }) => {
-  const choice = ['oneOf', 'anyOf', 'allOf', 'not', 'enum'].find(
-    (keyword) => isObject(inputSchema) && inputSchema[keyword] !== undefined,
-  );
+  const choice = ['oneOf', 'anyOf', 'allOf', 'not', 'enum'].find((keyword) => inputSchema[keyword] !== undefined);
   return choice && `no \`${choice}\` at the top of an input schema, which \`${name}\` has`;
 };
 

@@ -50,9 +50,8 @@ class TeamReader extends NodeReader {
     }
     this.checkKeys(root, rootKeys);
     const entry = root.entries.get('members');
-    const defaults = this.grantsIn(
-      this.memberTable(root.entries.get('member_defaults'), 'Write `toolsets:` with a list below it.'),
-    );
+    const table = this.memberTable(root.entries.get('member_defaults'), 'Write `toolsets:` with a list below it.');
+    const defaults = this.grantsIn(table);
     if (!entry || isEmpty(entry.value)) return { members: [], spokesperson: undefined };
     const members = this.map(entry, 'Write each member as a separate key under `members:`.');
     if (!members) return undefined;

@@ -32,7 +32,6 @@ export function withLocalReferences(schema: unknown, isValue = false): unknown {
     if (typeof value !== 'string' || !Object.hasOwn(mayStay, key) || (key === 'id' && isValue)) return true;
     return mayStay[key]?.(value);
   });
-  return Object.fromEntries(
-    kept.map(([key, value]) => [key, withLocalReferences(value, isValue || valueKeywords.has(key))]),
-  );
+  const isValueAt = (key: string): boolean => isValue || valueKeywords.has(key);
+  return Object.fromEntries(kept.map(([key, value]) => [key, withLocalReferences(value, isValueAt(key))]));
 }

@@ -69,16 +69,13 @@ export function isTooMuchToMatch(patterns: readonly Pattern[], names: readonly s
   const longest = names.reduce((most, name) => Math.max(most, name.length), 0);
   const total = names.reduce((sum, name) => sum + name.length, 0);
   const sum = (lengths: NameLengths): number => patterns.reduce((steps, pattern) => steps + pattern.steps(lengths), 0);
-  return (
-    sum({ longest, total: longest, count: 1 }) > mostForName ||
-    sum({ longest, total, count: names.length }) > mostForList
-  );
+  const stepsForName = sum({ longest, total: longest, count: 1 });
+  return stepsForName > mostForName || sum({ longest, total, count: names.length }) > mostForList;
 }
 
-export const patternsOf = ({ whitelist, blacklist }: CompiledFilter): readonly ListedPattern[] => [
-  ...whitelist,
-  ...blacklist,
-];
+export function patternsOf({ whitelist, blacklist }: CompiledFilter): readonly ListedPattern[] {
+  return [...whitelist, ...blacklist];
+}
 
 type FilterVerdict =
   | { readonly kind: 'in' }
@@ -86,10 +83,8 @@ type FilterVerdict =
   | { readonly kind: 'notWhitelisted' };
 
 export function judge(filter: CompiledFilter, name: string): FilterVerdict {
-  const matching = (list: readonly ListedPattern[]): ListedPattern | undefined =>
-    list.find((pattern) => pattern.matches(name));
-  const rescuer = matching(filter.whitelist);
-  return verdict(filter, rescuer, rescuer ? undefined : matching(filter.blacklist));
+  const rescuer = filter.whitelist.find((pattern) => pattern.matches(name));
+  return verdict(filter, rescuer, rescuer ? undefined : filter.blacklist.find((pattern) => pattern.matches(name)));
 }
 
 function verdict({ whitelist, blacklist }: CompiledFilter, rescuer?: Pattern, hit?: Pattern): FilterVerdict {

@@ -2,7 +2,14 @@
 import { groupedBy } from '../base/groupedBy.js';
 import type { Problem } from '../base/problem.js';
 import type { ServerPlaces } from '../config/model.js';
-import type { ExclusionReason, OfferedPrompt, PublishedTool, ServedTool, Toolset } from './catalogue.js';
+import type {
+  ExclusionReason,
+  OfferedPrompt,
+  PublishedResources,
+  PublishedTool,
+  ServedTool,
+  Toolset,
+} from './catalogue.js';
 import type { PermissionVerdict, ToolNames } from './permissions.js';
 import { editorId, editorNames, longestEditorId, agentHostName } from './editorNames.js';
 import * as problems from './problems.js';
@@ -163,16 +170,12 @@ export function joined<One extends Part>(toolsets: readonly One[]) {
   };
   const promptsOf = ({ prompts }: Part): OfferedPrompt[] =>
     prompts.map(({ prompt, published }) => ({ ...prompt, name: published }));
+  const resourcesOf = ({ resources }: Part): PublishedResources['resources'] => resources.resources;
+  const templatesOf = ({ resources }: Part): PublishedResources['templates'] => resources.templates;
   return {
     prompts: firsts(promptsOf, ({ name }) => name),
-    resources: firsts(
-      ({ resources }) => resources.resources,
-      ({ uri }) => uri,
-    ),
-    templates: firsts(
-      ({ resources }) => resources.templates,
-      ({ uriTemplate }) => uriTemplate,
-    ),
+    resources: firsts(resourcesOf, ({ uri }) => uri),
+    templates: firsts(templatesOf, ({ uriTemplate }) => uriTemplate),
     contested,
   };
 }

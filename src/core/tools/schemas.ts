@@ -131,28 +131,27 @@ const limitsOfFormats = ['formatMinimum', 'formatMaximum', 'formatExclusiveMinim
 const notForClients = ['id', '$id', '$async', ...limitsOfFormats];
 const referenceKeywords = ['$ref', '$dynamicRef', '$recursiveRef'];
 
-const valueTests: ReadonlyMap<string, readonly [isRight: Test, wanted: string]> = new Map(
-  (
-    [
-      [['type'], (value) => isType(value) || (isFilled(value) && isListOf(isType)(value)), 'a JSON type'],
-      [['enum'], isFilled, 'a list of values'],
-      [['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'], Number.isFinite, 'a number'],
-      [['minLength', 'minItems', 'minProperties', 'minContains'], isCount, 'a count'],
-      [['maxLength', 'maxItems', 'maxProperties', 'maxContains'], isCount, 'a count'],
-      [['uniqueItems', 'nullable'], isFlag, 'true or false'],
-      [['format', '$schema'], isText, 'a text'],
-      [['required'], isNames, 'a list of names'],
-      [['pattern'], isPattern, 'a pattern of JavaScript'],
-      [compiledKeywords, isSchema, 'a schema'],
-      [schemaListKeywords, (value) => isFilled(value) && isListOf(isSchema)(value), 'a list of schemas'],
-      [['items'], (value) => isSchema(value) || isListOf(isSchema)(value), 'a schema'],
-      [schemaMapKeywords, isMapOf(isSchema), 'a map of schemas'],
-      [['patternProperties'], isMapOf(isSchema, isPattern), 'a map of schemas by patterns of JavaScript'],
-      [['dependentRequired'], isMapOf(isNames), 'a map of names'],
-      [['dependencies'], isMapOf((value) => isNames(value) || isSchema(value)), 'a map of names or schemas'],
-      [notForClients, () => false, 'known to every client'],
-    ] satisfies [readonly string[], Test, string][]
-  ).flatMap(([keywords, isRight, wanted]) => keywords.map((key) => [key, [isRight, wanted]] as const)),
+const valueRules: readonly (readonly [keywords: readonly string[], isRight: Test, wanted: string])[] = [
+  [['type'], (value) => isType(value) || (isFilled(value) && isListOf(isType)(value)), 'a JSON type'],
+  [['enum'], isFilled, 'a list of values'],
+  [['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'], Number.isFinite, 'a number'],
+  [['minLength', 'minItems', 'minProperties', 'minContains'], isCount, 'a count'],
+  [['maxLength', 'maxItems', 'maxProperties', 'maxContains'], isCount, 'a count'],
+  [['uniqueItems', 'nullable'], isFlag, 'true or false'],
+  [['format', '$schema'], isText, 'a text'],
+  [['required'], isNames, 'a list of names'],
+  [['pattern'], isPattern, 'a pattern of JavaScript'],
+  [compiledKeywords, isSchema, 'a schema'],
+  [schemaListKeywords, (value) => isFilled(value) && isListOf(isSchema)(value), 'a list of schemas'],
+  [['items'], (value) => isSchema(value) || isListOf(isSchema)(value), 'a schema'],
+  [schemaMapKeywords, isMapOf(isSchema), 'a map of schemas'],
+  [['patternProperties'], isMapOf(isSchema, isPattern), 'a map of schemas by patterns of JavaScript'],
+  [['dependentRequired'], isMapOf(isNames), 'a map of names'],
+  [['dependencies'], isMapOf((value) => isNames(value) || isSchema(value)), 'a map of names or schemas'],
+  [notForClients, () => false, 'known to every client'],
+];
+const valueTests = new Map(
+  valueRules.flatMap(([keywords, isRight, wanted]) => keywords.map((key) => [key, { isRight, wanted }] as const)),
 );
 
 /** Returns why a client might fail to compile the schema. */
@@ -167,8 +166,8 @@ function notToBeCompiled(schema: unknown): string | undefined {
     if (depth > deepest) return `outputSchema is more than ${deepest} levels deep`;
     known.add(part);
     for (const [key, value] of Object.entries(part)) {
-      const [isRight, wanted] = valueTests.get(key) ?? [];
-      if (isRight?.(value) === false) return `${where}.${key} is ${describe(value)}, not ${wanted}`;
+      const test = valueTests.get(key);
+      if (test?.isRight(value) === false) return `${where}.${key} is ${describe(value)}, not ${test.wanted}`;
       if (referenceKeywords.includes(key)) references.push([`${where}.${key}`, part, value]);
     }
     const { nullable, type } = part;
