@@ -1,6 +1,7 @@
 /** Keeps the accepted texts of each launch, so that a person sees the earlier text beside a change (S3). */
 import { readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
+import { isObject } from '../base/isObject.js';
 import { fileOfLaunch, launchOfFile, putLaunchFile } from '../base/privateFile.js';
 import { readTextFile } from '../base/textFile.js';
 import { storedJson } from '../protocol/json.js';
@@ -40,25 +41,19 @@ export function offerTextsIn(folder: string): OfferTexts {
 function withinLimit(texts: ReadonlyMap<string, KeptText>): [string, KeptText][] {
   const sized = [...texts].map((entry) => ({ entry, size: JSON.stringify(entry).length }));
   let left = mostText;
-  return sized
-    .sort((a, b) => a.size - b.size)
-    .filter(({ size }) => (left -= size) >= 0)
-    .map(({ entry }) => entry);
+  const kept = sized.sort((a, b) => a.size - b.size).filter(({ size }) => (left -= size) >= 0);
+  return kept.map(({ entry }) => entry);
 }
 
 function readEntries(text: string): [string, KeptText][] {
   const entries = storedJson(text);
-  if (!Array.isArray(entries)) return [];
-  return (entries as unknown[]).filter(
-    (entry): entry is [string, KeptText] =>
-      Array.isArray(entry) && entry.length === 2 && typeof entry[0] === 'string' && isKept(entry[1]),
-  );
+  return Array.isArray(entries) ? entries.filter(isEntry) : [];
 }
 
-function isKept(value: unknown): value is KeptText {
-  const { print, text } = (value ?? {}) as Readonly<Record<string, unknown>>;
-  const isPair = (pair: unknown): boolean => isTexts(pair) && pair.length === 2;
-  return isTexts(print) && Array.isArray(text) && text.every(isPair);
+function isEntry(entry: unknown): entry is [string, KeptText] {
+  if (!Array.isArray(entry) || typeof entry[0] !== 'string' || !isObject(entry[1])) return false;
+  const { print, text } = entry[1];
+  return isTexts(print) && Array.isArray(text) && text.every((pair) => isTexts(pair) && pair.length === 2);
 }
 
 function isTexts(value: unknown): value is readonly string[] {

@@ -13,12 +13,9 @@ import { makePrivateFile } from '../base/privateFile.js';
 /** @param folder absolute: it has one secret by whatever way it is reached */
 export function tokenFileOf(folder: string, home: string): string {
   const real = realPath(folder);
-  const name = path
-    .basename(real)
-    .replace(/[^A-Za-z0-9._-]+/g, '-')
-    .slice(0, 40);
+  const plain = path.basename(real).replace(/[^A-Za-z0-9._-]+/g, '-');
   const tag = createHash('sha256').update(real).digest('hex').slice(0, 8);
-  return path.join(home, '.minds', 'endpoints', `${name || 'root'}-${tag}.token`);
+  return path.join(home, '.minds', 'endpoints', `${plain.slice(0, 40) || 'root'}-${tag}.token`);
 }
 
 export function newToken(): string {
@@ -35,10 +32,7 @@ export async function tokenIn(file: string): Promise<string> {
   throw new Error(`${file} cannot be kept from other users of this machine`);
 }
 
-type Kept =
-  | { readonly kind: 'token'; readonly token: string }
-  | { readonly kind: 'absent' }
-  | { readonly kind: 'unusable' };
+type Kept = { readonly kind: 'token'; readonly token: string } | { readonly kind: 'absent' | 'unusable' };
 
 async function usableToken(file: string): Promise<Kept> {
   try {

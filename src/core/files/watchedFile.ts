@@ -114,14 +114,11 @@ export function watchFile(path: string, deps: WatchedFileDeps): WatchedFile {
     const seen = await stampOf(disk, path);
     if (ended) return;
     if (seen !== stamp) nudge();
-    lookLater();
-  };
-  const lookLater = (): void => {
     poll = clock.after(pollMs, () => void look());
   };
 
   void reading.request();
-  lookLater();
+  poll = clock.after(pollMs, () => void look());
   return {
     ...toDisposable(() => {
       ended = true;
@@ -144,11 +141,7 @@ export function watchFile(path: string, deps: WatchedFileDeps): WatchedFile {
 }
 
 async function stampOf(disk: Disk, path: string): Promise<string> {
-  try {
-    return await disk.stamp(path);
-  } catch (error) {
-    return `no stamp: ${codeOf(error)}`;
-  }
+  return await disk.stamp(path).catch((error: unknown) => `no stamp: ${codeOf(error)}`);
 }
 
 export async function readContent(disk: Disk, path: string): Promise<FileContent> {

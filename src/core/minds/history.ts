@@ -25,10 +25,9 @@ const longestRecord = 200_000;
 
 export function recordOf(record: Omit<TurnRecord, 'version'>): TurnRecord {
   const messages = record.messages.map((message) => bounded(message, longestText));
-  const size = (some: readonly ConversationMessage[]): number => JSON.stringify(some).length;
-  for (let index = 0; index < messages.length && size(messages) > longestRecord; index++) {
-    const message = messages[index];
-    if (message) messages[index] = bounded(message, 600);
+  for (const [index, message] of messages.entries()) {
+    if (JSON.stringify(messages).length <= longestRecord) break;
+    messages[index] = bounded(message, 600);
   }
   return { version: 1, ...record, messages };
 }
@@ -45,14 +44,9 @@ export interface PastTurn {
   readonly shown: string;
 }
 
-export interface Past {
-  readonly conversation: string | undefined;
-  readonly member: string | undefined;
-  readonly messages: readonly ConversationMessage[];
-  readonly end: TurnEnd['kind'] | undefined;
-}
+export type Past = ReturnType<typeof pastOf>;
 
-export function pastOf(turns: readonly PastTurn[]): Past {
+export function pastOf(turns: readonly PastTurn[]) {
   const past = turns.map((turn) => ({ turn, record: readRecord(turn.record) }));
   const messages = past.flatMap(({ turn, record }) => record?.messages ?? shownIn(turn));
   const { conversation, member } = past.findLast(({ record }) => record)?.record ?? {};

@@ -13,20 +13,14 @@ export interface ConfiguredToolset {
   readonly down: string | undefined;
 }
 
-interface Granted {
-  readonly toolsets: readonly string[];
-  readonly deferred: readonly { readonly id: string; readonly why: string }[];
-  /** The named but unconfigured ids, in the order of the grants. */
-  readonly unknown: readonly string[];
-}
-
 /** @param grants undefined without a member, for everything */
-export function grantedOf(grants: readonly Grant[] | undefined, configured: readonly ConfiguredToolset[]): Granted {
+export function grantedOf(grants: readonly Grant[] | undefined, configured: readonly ConfiguredToolset[]) {
   const known = new Set(configured.map(({ id }) => id));
   const taken = configured.filter(({ id }) => grants === undefined || includes(grants, id));
   return {
     toolsets: taken.filter(({ down }) => down === undefined).map(({ id }) => id),
     deferred: taken.flatMap(({ id, down }) => (down === undefined ? [] : [{ id, why: down }])),
+    /** The named but unconfigured ids, in the order of the grants. */
     unknown: (grants ?? []).flatMap((grant) => (grant.kind !== 'all' && !known.has(grant.id) ? [grant.id] : [])),
   };
 }

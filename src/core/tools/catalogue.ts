@@ -1,6 +1,6 @@
 /** Immutable values: the lists of servers, and the published part for agents. The rules are functions beside this file. */
 import type { Prompt, Resource, ResourceTemplate, Tool } from '@modelcontextprotocol/sdk/types.js';
-import type { ResourceSelection } from '../config/model.js';
+import type { NameFilter, ResourceSelection } from '../config/model.js';
 import type { ServerFeatures } from './features.js';
 import type { Pattern } from './patterns.js';
 
@@ -68,11 +68,9 @@ export interface PublishedResources {
   readonly apps?: readonly string[];
 }
 
-export const noResources: PublishedResources = {
-  resources: [],
-  templates: [],
-  filter: { whitelist: [], blacklist: [] },
-};
+export const noLists: NameFilter = { whitelist: [], blacklist: [] };
+
+export const noResources: PublishedResources = { resources: [], templates: [], filter: noLists };
 
 export type ExclusionReason =
   | { readonly kind: 'blacklist'; readonly pattern: string }

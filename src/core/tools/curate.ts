@@ -6,6 +6,7 @@ import { perObject } from '../base/perObject.js';
 import { clipped } from '../base/text.js';
 import { atOnce, type Sliced } from '../base/turns.js';
 import type { NameFilter, ToolOverride, ToolOverrides, Transform } from '../config/model.js';
+import { noLists } from './catalogue.js';
 import type { ExcludedTool, ExclusionReason, OfferedTool, PublishedTool, ToolListing } from './catalogue.js';
 import { isValidName, longestMatched, transformName } from './names.js';
 import { compileFilter, isTooMuchToMatch, patternsOf, sift } from './patterns.js';
@@ -31,8 +32,6 @@ export type Curation =
     })
   /** The transforms give two tools one name: the server's update is refused as a whole (N5). */
   | { readonly kind: 'refused'; readonly problems: readonly [Problem, ...Problem[]] };
-
-const noLists: NameFilter = { whitelist: [], blacklist: [] };
 
 export function curate(rules: CurationRules, listed: ToolListing, report: problems.FilteredToolsReport): Curation {
   return atOnce(curateInSlices(rules, listed, report));

@@ -22,15 +22,9 @@ export interface OverrideFault {
   readonly fix?: string;
 }
 
-export interface Overridden {
-  readonly tool: OfferedTool;
-  readonly applied: AppliedOverride;
-  readonly faults: readonly OverrideFault[];
-}
-
 type Schema = Readonly<Record<string, unknown>>;
 
-export function overridden(tool: OfferedTool, { description, arguments: given }: ToolOverride): Overridden {
+export function overridden(tool: OfferedTool, { description, arguments: given }: ToolOverride) {
   const faults: OverrideFault[] = [];
   const rules: ArgumentRule[] = [];
   let schema = tool.inputSchema as Schema;
@@ -41,7 +35,7 @@ export function overridden(tool: OfferedTool, { description, arguments: given }:
     schema = applied(schema, rule, (kind, detail, at) => faults.push({ kind, argument, detail, ...at }));
   }
   const inputSchema = schema as OfferedTool['inputSchema'];
-  const shown = { ...tool, ...(description !== undefined && { description }), inputSchema };
+  const shown: OfferedTool = { ...tool, ...(description !== undefined && { description }), inputSchema };
   return { tool: shown, applied: { offered: tool, rules }, faults };
 }
 
@@ -59,7 +53,7 @@ function applied(schema: Schema, { name, fixed, default: byDefault, allow }: Arg
     return isAllowedDefault ? { ...narrowed, default: byDefault.value } : withoutDefault(narrowed);
   };
   const judged = byDefault && withFixed(schema, name, byDefault.value);
-  if (byDefault && judged?.kind === 'changed' && judged.isRefused) {
+  if (byDefault && judged?.isRefused) {
     report('refused', `does not take the default ${inBrief(byDefault.value)}`, { key: 'default' });
   }
   const changed = withChanged(schema, name, change, isAllowedDefault === true);
@@ -81,11 +75,10 @@ function withoutDefault({ default: _, ...rest }: Schema): Schema {
 
 function appliedFixed(schema: Schema, name: string, value: unknown, report: Report): Schema {
   const found = withFixed(schema, name, value);
-  if (found.kind === 'unusable') report('unusable', unusable);
-  if (found.kind === 'unusable') return schema;
-  if (!found.isKnown) report('unknown', unknown);
-  if (found.isRefused) report('refused', `does not take the value ${inBrief(value)}`, { key: 'fixed' });
-  return found.schema;
+  if (!found) report('unusable', unusable);
+  else if (!found.isKnown) report('unknown', unknown);
+  if (found?.isRefused) report('refused', `does not take the value ${inBrief(value)}`, { key: 'fixed' });
+  return found?.schema ?? schema;
 }
 
 function withAllowed(given: Schema, patterns: readonly Pattern[], root: Schema, report: Report): Schema {

@@ -19,14 +19,13 @@ export type PermissionRules = readonly (readonly Rule[])[];
 
 /** @param settings values of the editor. An unknown value counts as `ask`, because it was meant to restrict. */
 export function compilePermissions(settings: readonly unknown[]): PermissionRules {
-  return settings.map((setting) =>
-    Object.entries(isObject(setting) ? setting : {})
-      .map(([text, value]): Rule => {
-        const permission = toolPermissions.find((one) => one === value) ?? 'ask';
-        return { pattern: compilePattern(text), literals: text.replaceAll('*', '').length, permission };
-      })
-      .sort((a, b) => b.literals - a.literals || strictness(b.permission) - strictness(a.permission)),
-  );
+  return settings.map((setting) => {
+    const rules = Object.entries(isObject(setting) ? setting : {}).map(([text, value]): Rule => {
+      const permission = toolPermissions.find((one) => one === value) ?? 'ask';
+      return { pattern: compilePattern(text), literals: text.replaceAll('*', '').length, permission };
+    });
+    return rules.sort((a, b) => b.literals - a.literals || strictness(b.permission) - strictness(a.permission));
+  });
 }
 
 export type ToolNames = { readonly original: string; readonly published: string };

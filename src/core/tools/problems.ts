@@ -126,8 +126,7 @@ export function nameTaken(at: At, names: readonly string[], holder: string, hold
 export function nameReserved(at: At, names: readonly string[]): Problem {
   const [tools, belongs] = names.length === 1 ? ['the tool', 'the name belongs'] : ['the tools', 'the names belong'];
   const message = `"${at.server}" does not publish the ${named(names)}, because ${belongs} to built-in tools.`;
-  const fix = `Give "${at.server}" a prefix, or blacklist ${tools}.`;
-  return problem(at, 'name-reserved', 'warning', message, fix);
+  return problem(at, 'name-reserved', 'warning', message, `Give "${at.server}" a prefix, or blacklist ${tools}.`);
 }
 
 const schemaFix = 'Blacklist the tool, or ask the author of the server to correct the schema.';
@@ -251,8 +250,7 @@ export function listIncomplete(at: At, of: ListKind, detail: string): Problem {
 }
 
 export function toolsNotListed(at: At, { message, fix }: NonNullable<ToolListing['failure']>): Problem {
-  const text = `"${at.server}" ${message} Its prompts and resources are published.`;
-  return problem(at, 'list-failed', 'error', text, fix);
+  return problem(at, 'list-failed', 'error', `"${at.server}" ${message} Its prompts and resources are published.`, fix);
 }
 
 export function nothingDeclared(at: At): Problem {

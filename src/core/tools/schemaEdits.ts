@@ -7,9 +7,7 @@ import { isObject } from '../base/isObject.js';
 
 type Schema = Readonly<Record<string, unknown>>;
 
-type FixedSchema =
-  | { readonly kind: 'changed'; readonly schema: Schema; readonly isKnown: boolean; readonly isRefused: boolean }
-  | { readonly kind: 'unusable' };
+type FixedSchema = { readonly schema: Schema; readonly isKnown: boolean; readonly isRefused: boolean };
 
 const references = ['$ref', '$dynamicRef', '$recursiveRef'];
 const dependents = ['dependencies', 'dependentRequired', 'dependentSchemas'];
@@ -17,8 +15,9 @@ const dependents = ['dependencies', 'dependentRequired', 'dependentSchemas'];
 const wholeKeywords = [...references, ...dependents, 'not', 'if', 'then', 'else', 'const', 'enum'];
 const lists = ['allOf', 'anyOf', 'oneOf'];
 
-export function withFixed(schema: Schema, name: string, value: unknown): FixedSchema {
-  if (isReferredTo(schema, name)) return { kind: 'unusable' };
+/** Returns undefined if another part names the argument. */
+export function withFixed(schema: Schema, name: string, value: unknown): FixedSchema | undefined {
+  if (isReferredTo(schema, name)) return undefined;
   let isKnown = false;
   /** @param takesAll true if the value counts as valid everywhere */
   const edit = (part: Schema, takesAll: boolean): Edited => {
@@ -46,7 +45,7 @@ export function withFixed(schema: Schema, name: string, value: unknown): FixedSc
   // If the server will refuse the value, agents still do not see the argument.
   const isRefused = strict === 'impossible';
   const edited = isRefused ? edit(schema, true) : strict;
-  return typeof edited === 'string' ? { kind: 'unusable' } : { kind: 'changed', schema: edited, isKnown, isRefused };
+  return typeof edited === 'string' ? undefined : { schema: edited, isKnown, isRefused };
 }
 
 type Edited = Schema | 'impossible' | 'unusable';
@@ -139,8 +138,7 @@ function isNamed(schema: unknown, name: string, root: Schema, depth: number, fol
     followed.add($ref);
     if (!$ref.startsWith('#') || isNamedIn(targetOf($ref, root))) return true;
   }
-  const parts = [...lists, 'not', 'if', 'then', 'else'].flatMap((key) => schema[key]);
-  return parts.some(isNamedIn);
+  return [...lists, 'not', 'if', 'then', 'else'].flatMap((key) => schema[key]).some(isNamedIn);
 }
 
 /** Returns the part of the schema that a reference leads to, if it leads to one. */

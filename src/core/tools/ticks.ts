@@ -41,8 +41,7 @@ function withoutTool(filter: NameFilter, names: readonly string[], name: string)
   const others = [...new Set(names)].filter((one) => one !== name && isValidName(one) && isLost(one));
   const next = { whitelist: [...kept, ...others], blacklist };
   if (hasBlacklist) return isOut ? next : { ...next, blacklist: [...blacklist, name] };
-  const isOpen = compileFilter(next).whitelist.length === 0;
-  return isOpen ? { ...next, blacklist: [...blacklist, '*'] } : next;
+  return compileFilter(next).whitelist.length === 0 ? { ...next, blacklist: [...blacklist, '*'] } : next;
 }
 
 function anyOf(list: readonly string[]): (name: string) => boolean {
