@@ -12,8 +12,7 @@ export interface Approvals {
 }
 
 export type ApprovalStatus =
-  | { readonly kind: 'notAsked' }
-  | { readonly kind: 'approved' }
+  | { readonly kind: 'notAsked' | 'approved' }
   | { readonly kind: 'pending'; readonly launch: LaunchDescription; readonly isKept?: boolean };
 
 export function launchOf(server: ConfiguredServer | undefined): LaunchDescription | undefined {

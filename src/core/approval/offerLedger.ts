@@ -8,22 +8,17 @@ import type { Disposable } from '../base/disposables.js';
 import { Emitter } from '../base/events.js';
 import { isObject } from '../base/isObject.js';
 import { sameServer, type ApprovedServer, type Storage } from './ledger.js';
-import {
-  isPrint,
-  partsChanged,
-  reviewedInstructions,
-  reviewedPrompt,
-  reviewedTool,
-  samePrint,
-  type OfferChanges,
-  type OfferName,
-  type OfferPrint,
-  type OfferText,
-  type ReviewedKind,
-  type ReviewedLaunch,
-  type ReviewedOffer,
-  type ReviewedOffers,
-  type ReviewedPart,
+import { isPrint, partsChanged, reviewedInstructions, reviewedPrompt, reviewedTool, samePrint } from './offerPrints.js';
+import type {
+  OfferChanges,
+  OfferName,
+  OfferPrint,
+  OfferText,
+  ReviewedKind,
+  ReviewedLaunch,
+  ReviewedOffer,
+  ReviewedOffers,
+  ReviewedPart,
 } from './offerPrints.js';
 import type { OfferTexts } from './offerTexts.js';
 

@@ -1,9 +1,7 @@
 /**
  * Follows the text of one path: after any change, the content is the one of the last save (R1). It checks the file in
  * intervals, and at once after a `nudge`. Watchers miss events, do not follow links, and cannot watch missing folders.
- *
- * Invariants: one reading at a time. A change during a reading is read again. Listeners receive only changed content. An
- * error of a file system is content too.
+ * Listeners receive only changed content. An error of a file system is content too.
  */
 import { stat } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
@@ -89,10 +87,7 @@ export function watchFile(path: string, deps: WatchedFileDeps): WatchedFile {
     const next = await readContent(disk, path);
     const after = await stampOf(disk, path);
     if (ended) return;
-    if (before !== after && ++restless < patience) {
-      nudge();
-      return;
-    }
+    if (before !== after && ++restless < patience) return nudge();
     restless = 0;
     // The stamp stays the last text's, so the next look reads again.
     if ((await isHeld(next)) || ended) return;

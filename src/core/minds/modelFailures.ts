@@ -105,7 +105,7 @@ function retryAfterIn(said: string): number | undefined {
   return Math.round(Number(found[1]) * factor);
 }
 
-/** The error and its causes. What was thrown as a text is a message. */
+/** Returns the error and its causes. A thrown text counts as a message. */
 function causesOf(error: unknown): readonly Readonly<Record<string, unknown>>[] {
   const causes: Record<string, unknown>[] = [];
   for (let current = error; causes.length < deepestCause && current !== undefined && current !== null;) {

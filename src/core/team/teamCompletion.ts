@@ -2,12 +2,8 @@
 import { sketch, type Sketch, type SketchPath } from '../yaml/sketch.js';
 import type { Span } from '../yaml/textPositions.js';
 
-export interface TeamSuggestion {
-  readonly label: string;
-  readonly insert: string;
-  readonly detail: string;
-  readonly span: Span;
-}
+type Draft = { readonly label: string; readonly insert: string; readonly detail: string };
+type Suggestion = Draft & { readonly span: Span };
 
 export interface KnownToolset {
   readonly id: string;
@@ -15,10 +11,8 @@ export interface KnownToolset {
   readonly state: string;
 }
 
-type Draft = Omit<TeamSuggestion, 'span'>;
-
 /** @param text without a byte order mark */
-export function completeTeam(text: string, offset: number, toolsets: readonly KnownToolset[]): TeamSuggestion[] {
+export function completeTeam(text: string, offset: number, toolsets: readonly KnownToolset[]): Suggestion[] {
   const read = sketch(text, offset);
   const { slot } = read;
   if (!slot) return [];
@@ -28,11 +22,9 @@ export function completeTeam(text: string, offset: number, toolsets: readonly Kn
 }
 
 function keysAt(path: SketchPath, complete: boolean): Draft[] {
-  const key = (label: string, detail: string, behind = ': '): Draft => ({
-    label,
-    detail,
-    insert: complete ? label : label + behind,
-  });
+  const key = (label: string, detail: string, behind = ': '): Draft => {
+    return { label, detail, insert: complete ? label : label + behind };
+  };
   if (path.length === 0) {
     return [
       key('members', 'who is in the team', ':\n  '),

@@ -2,23 +2,11 @@
 import { isObject } from '../base/isObject.js';
 import { valueKeywords } from './canonicalTool.js';
 
-/** A reference within the document. No base can turn it into another address, because bases are removed too. */
-const isLocal = (value: string): boolean => value.startsWith('#');
+/** Keywords with an address. No base can turn `#` into another address, because bases are removed too. */
+const references = ['$ref', '$dynamicRef', '$recursiveRef', '$id', 'id'];
 
 /** The drafts in the editor. They define the reading of a schema. Other drafts are fetched for their vocabulary. */
-const isKnownDraft = (value: string): boolean =>
-  /^https?:\/\/json-schema\.org\/(draft-0[47]|draft\/20(19-09|20-12))\/schema#?$/.test(value);
-
-/** The permitted values by keyword. Markdown of the editor's keywords could hold active pictures and links (S1a). */
-const mayStay: Readonly<Record<string, (value: string) => boolean>> = {
-  $ref: isLocal,
-  $dynamicRef: isLocal,
-  $recursiveRef: isLocal,
-  $id: isLocal,
-  id: isLocal,
-  $schema: isKnownDraft,
-  markdownDescription: () => false,
-};
+const knownDraft = /^https?:\/\/json-schema\.org\/(draft-0[47]|draft\/20(19-09|20-12))\/schema#?$/;
 
 /**
  * A property may have the name of a keyword: a keyword has a text, and a property a schema. In a value, an `id` is data;
@@ -28,9 +16,12 @@ export function withLocalReferences(schema: unknown, isValue = false): unknown {
   if (Array.isArray(schema)) return schema.map((part) => withLocalReferences(part, isValue));
   if (!isObject(schema)) return schema;
   const kept = Object.entries(schema).filter(([key, value]) => {
+    // Markdown of the editor's keywords could hold active pictures and links (S1a).
     if (key === 'markdownEnumDescriptions') return !Array.isArray(value);
-    if (typeof value !== 'string' || !Object.hasOwn(mayStay, key) || (key === 'id' && isValue)) return true;
-    return mayStay[key]?.(value);
+    if (typeof value !== 'string') return true;
+    if (key === '$schema') return knownDraft.test(value);
+    const mustBeLocal = references.includes(key) && !(key === 'id' && isValue);
+    return key !== 'markdownDescription' && (!mustBeLocal || value.startsWith('#'));
   });
   const isValueAt = (key: string): boolean => isValue || valueKeywords.has(key);
   return Object.fromEntries(kept.map(([key, value]) => [key, withLocalReferences(value, isValueAt(key))]));

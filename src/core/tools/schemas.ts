@@ -127,8 +127,7 @@ const isPattern: Test = (value) => {
 const compiledKeywords = [...schemaKeywords, 'additionalItems', 'unevaluatedItems', 'unevaluatedProperties'];
 const compiledMapKeywords = [...schemaMapKeywords, 'dependencies'];
 /** Ajv does not compile `id`, limits of formats without a known format, and identities that it knows from elsewhere. */
-const limitsOfFormats = ['formatMinimum', 'formatMaximum', 'formatExclusiveMinimum', 'formatExclusiveMaximum'];
-const notForClients = ['id', '$id', '$async', ...limitsOfFormats];
+const limits = ['formatMinimum', 'formatMaximum', 'formatExclusiveMinimum', 'formatExclusiveMaximum'];
 const referenceKeywords = ['$ref', '$dynamicRef', '$recursiveRef'];
 
 const valueRules: readonly (readonly [keywords: readonly string[], isRight: Test, wanted: string])[] = [
@@ -148,7 +147,7 @@ const valueRules: readonly (readonly [keywords: readonly string[], isRight: Test
   [['patternProperties'], isMapOf(isSchema, isPattern), 'a map of schemas by patterns of JavaScript'],
   [['dependentRequired'], isMapOf(isNames), 'a map of names'],
   [['dependencies'], isMapOf((value) => isNames(value) || isSchema(value)), 'a map of names or schemas'],
-  [notForClients, () => false, 'known to every client'],
+  [['id', '$id', '$async', ...limits], () => false, 'known to every client'],
 ];
 const valueTests = new Map(
   valueRules.flatMap(([keywords, isRight, wanted]) => keywords.map((key) => [key, { isRight, wanted }] as const)),
