@@ -16,10 +16,8 @@ export interface PendingLaunch {
 export type Review = { readonly now: string; readonly before: string | undefined };
 
 export function commandLine({ parts }: LaunchDescription): string {
-  return parts
-    .filter(({ label }) => label === 'command' || label === 'argument' || label === 'address')
-    .map(({ shown }) => shown)
-    .join(' ');
+  const started = parts.filter(({ label }) => ['command', 'argument', 'address'].includes(label));
+  return started.map(({ shown }) => shown).join(' ');
 }
 
 /** Returns the command for a terminal that approves a server. Without a folder, it is for the current one. */

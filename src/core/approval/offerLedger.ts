@@ -127,9 +127,7 @@ export class OfferLedger implements Disposable {
 
   /** Forgets a server without approval. Its first list after the next approval becomes the baseline. */
   forget(server: ApprovedServer): void {
-    for (const [fingerprint, seen] of this.launches) {
-      if (sameServer(seen, server)) this.launches.delete(fingerprint);
-    }
+    for (const [fingerprint, seen] of this.launches) if (sameServer(seen, server)) this.launches.delete(fingerprint);
     this.store();
     this.changes.fire();
   }

@@ -15,10 +15,9 @@ export interface OfferTexts {
   retain(launches: ReadonlySet<string>): Promise<void>;
 }
 
-const mebibyte = 1024 * 1024;
 /** The limit for one launch. The longest texts are dropped first. */
-const mostText = 8 * mebibyte;
-const largestFile = 64 * mebibyte;
+const mostText = 8 << 20;
+const largestFile = 64 << 20;
 
 export function offerTextsIn(folder: string): OfferTexts {
   return {

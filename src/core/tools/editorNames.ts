@@ -34,8 +34,10 @@ export class ShortNames {
 
 function hashedName(id: string, attempt: number): string {
   const digits = Math.min(4 + attempt, longestShortName - 1);
-  const text = attempt === 0 ? id : `${id} ${attempt}`;
-  const hash = createHash('sha256').update(text).digest('hex').slice(0, digits);
+  const hash = createHash('sha256')
+    .update(attempt === 0 ? id : `${id} ${attempt}`)
+    .digest('hex')
+    .slice(0, digits);
   return `${plain(id).slice(0, longestShortName - 1 - digits)}-${hash}`;
 }
 

@@ -3,7 +3,6 @@ import { isForAppAlone } from '../apps/toolMeta.js';
 import { perObject } from '../base/perObject.js';
 import type { OfferedTool, ServedTool } from './catalogue.js';
 
-/** In UTF-8. */
 const bytesPerToken = 4;
 
 /** A server's tool stays the same object in every snapshot until the next list. */
