@@ -111,10 +111,7 @@ function hash(value: unknown): string {
 
 export type OfferName = { readonly launch: string; readonly kind: ReviewedKind; readonly original: string };
 
-export interface ChangedOffer extends OfferName {
-  readonly parts: readonly ReviewedPart[];
-  readonly held: boolean;
-}
+export type ChangedOffer = OfferName & { readonly parts: readonly ReviewedPart[]; readonly held: boolean };
 
 export interface ReviewedOffers {
   readonly tool: readonly OfferedTool[];
@@ -124,8 +121,6 @@ export interface ReviewedOffers {
 }
 
 /** A launch for clients with the same declared capabilities. Its fingerprint differs from that of the launch for others. */
-export interface ReviewedLaunch extends LaunchDescription {
-  readonly declared?: string;
-}
+export type ReviewedLaunch = LaunchDescription & { readonly declared?: string };
 
 export type OfferChanges = Readonly<Record<ReviewedKind, ReadonlyMap<string, readonly ReviewedPart[]>>>;

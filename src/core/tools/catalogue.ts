@@ -14,9 +14,7 @@ export type Malformed = { readonly name: string; readonly detail: string };
 
 type ExtraListing = { readonly malformed: readonly Malformed[]; readonly failure?: string };
 
-export interface PromptListing extends ExtraListing {
-  readonly prompts: readonly OfferedPrompt[];
-}
+export type PromptListing = ExtraListing & { readonly prompts: readonly OfferedPrompt[] };
 
 export interface ResourceListing extends ExtraListing {
   readonly resources: readonly OfferedResource[];

@@ -48,9 +48,7 @@ export function compilePattern(text: string): Pattern {
   return { text, steps, longest: mostLength, matches };
 }
 
-export interface ListedPattern extends Pattern {
-  readonly index: number;
-}
+export type ListedPattern = Pattern & { readonly index: number };
 
 export interface CompiledFilter {
   readonly whitelist: readonly ListedPattern[];
