@@ -41,18 +41,11 @@ import { registerProblemPages } from './vscode/views/problems/problemPages.js';
 import {
   artifactsQuota,
   asksForApproval,
-  filteredTools,
   holdsChangedTools,
-  maxInstances,
+  hostSettings,
   maxResultBytes,
-  offersAdmin,
-  onDidChangeServerLists,
-  onDidChangeSetting,
-  recordsCalls,
-  serverLists,
+  onDidChangeSettings,
   toolPermissions,
-  trace,
-  usualStart,
 } from './vscode/engine/settings.js';
 import { storageFolder } from './vscode/engine/storageFolder.js';
 import { registerSignIn } from './vscode/consent/signIn.js';
@@ -73,7 +66,8 @@ const editorCapabilities = 'mcpToolsets.editorCapabilities';
 
 export function activate(context: vscode.ExtensionContext): void {
   const clock = systemClock;
-  const logs = new Logs(trace);
+  const manifest = context.extension.packageJSON as Manifest;
+  const logs = new Logs(hostSettings.trace);
   const storage = storageFolder(context);
   const offers = new OfferLedger({
     storage: context.workspaceState,
@@ -99,7 +93,6 @@ export function activate(context: vscode.ExtensionContext): void {
     logs.host.write('error', `The secrets that were entered could not be read: ${asText(error)}`),
   );
   const titles = new ConversationTitles(storage, () => clock.now());
-  const pages = new CallPages();
   const slot: EngineSlot = new EngineSlot({
     log: logs.host,
     isTrusted: () => vscode.workspace.isTrusted,
@@ -119,43 +112,36 @@ export function activate(context: vscode.ExtensionContext): void {
         log: logs.host,
         serverLog: (server) => logs.ofServer(server),
         env: childEnvironment(process.env),
-        version: (context.extension.packageJSON as { version: string }).version,
+        version: manifest.version,
         readSources: () => slot.readFiles(),
         guardianScript: join(context.extensionPath, 'dist', 'guardian.js'),
-        filteredTools,
-        maxInstances,
-        serverLists,
         results: { folder: storage, quota: artifactsQuota, maxResultBytes },
-        trace,
         editor,
         approvals: ledger,
         offerReview: offers,
         ...(kept && { kept }),
-        usualStart,
         conversations: rememberedConversations(context.workspaceState),
         toolPermissions: { settings: toolPermissions, ask: (call, signal) => askForCall(call, signal, titles) },
-        offersAdmin,
         secrets: context.secrets,
         secret: (name) => secrets.get(name),
-        address: {
-          workspace: workspaceName(),
-          editor: vscode.env.appName,
-          secrets: context.secrets,
-        },
+        address: { workspace: workspaceName(), editor: vscode.env.appName, secrets: context.secrets },
         others: agentsOptions(),
-        recordsCalls,
+        ...hostSettings,
       });
     },
     onFailure: (error) => void window.showErrorMessage(inert`MCP Toolsets could not start: ${asText(error)}`),
   });
   running = slot;
+  const pages = new CallPages(slot);
+  const recheck = (): void => slot.engine?.host.permission.recheck();
+  const reapply = (): void => void slot.engine?.host.reapply();
   context.subscriptions.push(
     logs,
     ledger,
     approved,
     offers,
     secrets,
-    secrets.onDidChange(() => void slot.engine?.host.reapply()),
+    secrets.onDidChange(reapply),
     registerReviewAnswers(),
     askForApprovals(slot, ledger),
     showChangedOffers(slot, offers),
@@ -166,23 +152,11 @@ export function activate(context: vscode.ExtensionContext): void {
       tick: async (rows) => (await import('./vscode/authoring/serverChanges.js')).writeTicks(slot, rows),
     }),
     pages,
-    showCalls({
-      slot,
-      clock,
-      titles,
-      pages,
-      file: recordFile(),
-      isRecorded: recordsCalls,
-      onDidChangeRecorded: (listener) => onDidChangeSetting('calls', listener),
-    }),
+    showCalls({ slot, clock, titles, pages, file: recordFile() }),
     showStatusBar(slot),
     showDiagnostics(slot),
-    registerCommands(slot, logs, secrets, context.extension.packageJSON as Manifest),
-    registerTryTool({
-      slot,
-      version: (context.extension.packageJSON as { version: string }).version,
-      extensionUri: context.extensionUri,
-    }),
+    registerCommands(slot, logs, secrets, manifest),
+    registerTryTool({ slot, version: manifest.version, extensionUri: context.extensionUri }),
     registerSignIn(slot, logs),
     registerProblemPages(context.extensionUri),
     registerAuthoring(slot, secrets, () => childEnvironment(process.env)),
@@ -190,13 +164,19 @@ export function activate(context: vscode.ExtensionContext): void {
     serveOtherAgents(slot, ledger, context, logs.host),
     new ToolsetProvider({ slot, clock, log: logs.host, extensionId: context.extension.id }),
     slot.onDidChange(({ snapshot }) => logs.keep(snapshot.servers.map(({ id }) => id))),
-    onDidChangeSetting('toolPermissions', () => slot.engine?.host.permission.recheck()),
-    vscode.workspace.onDidChangeWorkspaceFolders(() => slot.engine?.host.permission.recheck()),
-    onDidChangeSetting('adminTools', () => slot.engine?.host.permission.recheck()),
-    onDidChangeSetting('changedTools', () => offers.recheck()),
-    onDidChangeServerLists(() => void slot.engine?.host.reapply()),
-    onDidChangeSetting('start', () => void slot.engine?.host.reapply()),
-    onDidChangeSetting('problems.filteredTools', () => void slot.engine?.host.reapply()),
+    onDidChangeSettings(['mcpToolsets.toolPermissions', 'mcpToolsets.adminTools'], recheck),
+    vscode.workspace.onDidChangeWorkspaceFolders(recheck),
+    onDidChangeSettings(['mcpToolsets.changedTools'], () => offers.recheck()),
+    onDidChangeSettings(
+      [
+        'mcpToolsets.start',
+        'mcpToolsets.problems.filteredTools',
+        'chat.mcp.allowedServers',
+        'chat.mcp.deniedServers',
+        'chat.mcp.allowManagedServersOnly',
+      ],
+      reapply,
+    ),
     vscode.workspace.onDidGrantWorkspaceTrust(() => slot.start()),
   );
   // Later, because watching files is the most expensive part of the start, and nothing waits for it.

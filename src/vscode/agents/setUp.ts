@@ -2,20 +2,20 @@
 import * as vscode from 'vscode';
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { inert } from '../../core/base/inert.js';
-import { window } from '../views/inertEditor.js';
+import { choose, tell, window } from '../views/inertEditor.js';
 import { nextEvent } from '../../core/base/events.js';
 import { agentKinds, agents, homeLauncher, type AgentKind, type AgentFolders } from '../../core/agents/agents.js';
 import { planEntries, type EntriesPlan } from '../../core/agents/planEntries.js';
 import { reviewTexts } from '../../core/approval/approvalTexts.js';
 import type { LaunchDescription } from '../../core/approval/fingerprint.js';
 import type { ApprovalLedger } from '../../core/approval/ledger.js';
-import { agreedChange, asAgreed, textOf, writeEdits } from '../commands/configEdits.js';
+import { agreedChange, textOf, writeEdits } from '../commands/configEdits.js';
 import { refuseOutside } from '../../core/files/realFiles.js';
-import { localFolders } from '../engine/configFiles.js';
+import { folderPaths } from '../engine/configFiles.js';
 import type { Engine } from '../engine/engine.js';
-import { pathLabel } from '../views/fileLabels.js';
+import { pathLabel } from '../views/places.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
 import { toolCount, whyNothingRuns } from '../views/phrases.js';
 import type { AgentEndpoint } from '../engine/agentEndpoint.js';
@@ -62,11 +62,9 @@ async function confirmsPort(endpoint: AgentEndpoint, { asked, choosePort }: Port
     validateInput: (text) => (isPort(text) ? undefined : inert`Enter a number from 1024 to 65535.`),
   });
   if (port === undefined) return false;
-  const [folder] = localFolders();
+  const [folder] = folderPaths();
   // The editor follows links when it writes settings.
-  if (folder && !vscode.workspace.workspaceFile) {
-    refuseOutside(folder.uri.fsPath, join(folder.uri.fsPath, '.vscode', 'settings.json'));
-  }
+  if (folder && !vscode.workspace.workspaceFile) refuseOutside(folder, join(folder, '.vscode', 'settings.json'));
   const target = folder ? vscode.ConfigurationTarget.Workspace : vscode.ConfigurationTarget.Global;
   await choosePort(Number(port), () =>
     vscode.workspace.getConfiguration('mcpToolsets').update('endpoint.port', Number(port), target),
@@ -91,7 +89,7 @@ interface Chosen {
 
 async function chooseAgent(globalStorage: string): Promise<Chosen | undefined> {
   const folders: AgentFolders = {
-    folder: localFolders()[0]?.uri.fsPath,
+    folder: folderPaths()[0],
     home: homedir(),
     globalStorage,
     configHome: process.env['XDG_CONFIG_HOME'],
@@ -102,13 +100,11 @@ async function chooseAgent(globalStorage: string): Promise<Chosen | undefined> {
   });
   const alone = agents.cline.place({ ...folders, globalStorage: undefined });
   if (alone && existsSync(alone.file)) files.push({ kind: 'cline', ...alone });
-  const items = files.map((each) => ({
-    label: inert`${agents[each.kind].program}`,
-    description: inert`${pathLabel(each.file)}`,
-    each,
-  }));
   const placeHolder = inert`Choose the agent that will use the toolsets of this window`;
-  return (await window.showQuickPick(items, { title, placeHolder }))?.each;
+  return choose(files, { title, placeHolder }, ({ kind, file }) => ({
+    label: inert`${agents[kind].program}`,
+    description: inert`${pathLabel(file)}`,
+  }));
 }
 
 async function chooseToolsets({ host }: Engine): Promise<string[] | undefined> {
@@ -131,6 +127,8 @@ async function writeEntries(
 ): Promise<boolean> {
   const label = pathLabel(file);
   const agreed = await agreedChange<Extract<EntriesPlan, { kind: 'planned' }>>({
+    file,
+    name: label,
     scheme: 'mcp-toolsets-agent',
     plan: async () => {
       const made = planEntries({
@@ -139,33 +137,26 @@ async function writeEntries(
         label,
         toolsets,
         launcher: homeLauncher,
-        folder: localFolders()[0]?.uri.fsPath ?? homedir(),
+        folder: folderPaths()[0] ?? homedir(),
         tokenFile,
       });
       if (made.kind === 'impossible') throw new Error(`Nothing was written: ${made.reason}.`);
       return made;
     },
-    preview: async ({ edits, report }) =>
-      edits.length === 0
-        ? undefined
-        : {
-            name: basename(file),
-            before: (await textOf(file)) ?? '',
-            title: `${label}: with the toolsets`,
-            report: { name: 'Agent.md', text: `# ${agents[kind].program}\n\n${report}${startText(unseen)}` },
-          },
+    title: 'with the toolsets',
+    report: ({ report }) => ['Agent.md', `# ${agents[kind].program}\n\n${report}${startText(unseen)}`],
     question: ({ entries: { length } }) =>
       inert`Write ${length === 1 ? 'this entry' : `these ${length} entries`} to ${label}?`,
     yes: 'Write',
   });
   if (!agreed) return false;
-  if (agreed.edits.length === 0) {
-    tellHow(kind, `${label} already has these entries.`);
-    return false;
-  }
-  const { isSaved } = await writeEdits({ file, root, name: label, editsOf: asAgreed(agreed, label) });
-  tellHow(kind, isSaved ? `${label} was written.` : `${label} has other unsaved changes. Save it.`);
-  return true;
+  const isNew = agreed.edits.length > 0;
+  const { isSaved } = isNew
+    ? await writeEdits({ file, root, name: label, editsOf: agreed.editsOf })
+    : { isSaved: true };
+  const done = !isNew ? 'already has these entries' : isSaved ? 'was written' : 'has other unsaved changes. Save it';
+  tell(inert`${label} ${done}. ${agents[kind].program} finds the toolsets when it starts next.`);
+  return isNew;
 }
 
 /** Writing the entries approves these launches (S1). */
@@ -173,8 +164,4 @@ function startText(unseen: readonly LaunchDescription[]): string {
   if (unseen.length === 0) return '';
   const pending = unseen.map((launch) => ({ launch, before: undefined }));
   return `\n## What the agent may start then\n\n${reviewTexts(pending, pathLabel).now}`;
-}
-
-function tellHow(kind: AgentKind, done: string): void {
-  void window.showInformationMessage(inert`${done} ${agents[kind].program} finds the toolsets when it starts next.`);
 }

@@ -10,8 +10,8 @@ import { configPath } from '../engine/configFiles.js';
 import { openDocument } from '../views/review/documents.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
 import type { TickedRow } from '../views/rows/subject.js';
-import { fileLabel } from '../views/fileLabels.js';
-import { window } from '../views/inertEditor.js';
+import { fileLabel } from '../views/places.js';
+import { tell } from '../views/inertEditor.js';
 import { rangeOf } from './authoring.js';
 import { editFile } from './fileEdits.js';
 
@@ -39,7 +39,7 @@ export async function goToPattern({ id, source }: ServerStatus, tool: string): P
   const document = await openDocument(vscode.Uri.file(source));
   const span = decidingPattern(document.getText(), id, tool);
   if (span) await vscode.window.showTextDocument(document, { selection: rangeOf(document, span) });
-  else void window.showInformationMessage(inert`No pattern of “${id}” is about “${tool}”, so agents see it.`);
+  else tell(inert`No pattern of “${id}” is about “${tool}”, so agents see it.`);
 }
 
 /** Rejects with what a person can do. The person must save a file with other unsaved changes. */
@@ -60,5 +60,5 @@ async function change({ id, source }: ServerStatus, editsOf: (text: string) => E
   });
   if (isSaved) return;
   await vscode.window.showTextDocument(document);
-  void window.showInformationMessage(inert`${name} has other unsaved changes. Save it to apply the change to “${id}”.`);
+  tell(inert`${name} has other unsaved changes. Save it to apply the change to “${id}”.`);
 }

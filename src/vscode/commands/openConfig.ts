@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { inert } from '../../core/base/inert.js';
 import { writeInside } from '../../core/files/realFiles.js';
 import { configPath, localFolders } from '../engine/configFiles.js';
-import { window } from '../views/inertEditor.js';
+import { choose, tell } from '../views/inertEditor.js';
 import { whyNothingRuns } from '../views/phrases.js';
 import { openDocument } from '../views/review/documents.js';
 
@@ -27,16 +27,12 @@ export async function openConfig(): Promise<void> {
 }
 
 async function chooseFolder(folders = localFolders()): Promise<vscode.WorkspaceFolder | undefined> {
-  if (folders.length === 0) {
-    void window.showInformationMessage(inert`${whyNothingRuns('noFolder')}`);
-    return undefined;
-  }
+  if (folders.length === 0) return tell(inert`${whyNothingRuns('noFolder')}`);
   if (folders.length === 1) return folders[0];
-  const choice = await window.showQuickPick(
-    folders.map((folder) => ({ label: inert`${folder.name}`, description: inert`${folder.uri.fsPath}`, folder })),
-    { placeHolder: inert`Choose a folder` },
-  );
-  return choice?.folder;
+  return choose(folders, { placeHolder: inert`Choose a folder` }, ({ name, uri }) => ({
+    label: inert`${name}`,
+    description: inert`${uri.fsPath}`,
+  }));
 }
 
 function configUri(folder: vscode.WorkspaceFolder): vscode.Uri {

@@ -6,7 +6,7 @@ import type { Log } from '../../core/base/log.js';
 import type { Problem } from '../../core/base/problem.js';
 import { asText } from '../../core/base/text.js';
 import type { SourceText } from '../../core/config/model.js';
-import type { StatusSnapshot } from '../../core/reconcile/status.js';
+import type { ServerStatus, StatusSnapshot } from '../../core/reconcile/status.js';
 import type { Engine } from './engine.js';
 
 export interface ConfigFilesState {
@@ -94,6 +94,7 @@ export class EngineSlot {
   private ended = false;
   private announced = false;
 
+  readonly redact = (text: string): string => this.engine?.redact(text) ?? text;
   readonly onDidChange: Event<WindowState> = this.changes.event;
   readonly onDidLoad: Event<Engine> = this.arrivals.event;
   engine: Engine | undefined;
@@ -104,6 +105,15 @@ export class EngineSlot {
 
   get sources(): readonly SourceText[] {
     return this.files?.state?.sources ?? [];
+  }
+
+  /** The toolsets that are served now. */
+  get toolsets() {
+    return this.engine?.host.catalogue.toolsets ?? [];
+  }
+
+  serverOf(id: string | undefined): ServerStatus | undefined {
+    return this.state.snapshot.servers.find((server) => server.id === id);
   }
 
   async readFiles(): Promise<void> {

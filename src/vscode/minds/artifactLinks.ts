@@ -6,7 +6,7 @@ import { toDisposable, type Disposable } from '../../core/base/disposables.js';
 import { Icon, inert } from '../../core/base/inert.js';
 import { artifactsRoot, timeOfArtifact } from '../../core/results/diskArtifacts.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
-import { command, window } from '../views/inertEditor.js';
+import { choose, commands, tell } from '../views/inertEditor.js';
 import { timeOf } from '../views/phrases.js';
 import { nodeOf, type Subject } from '../views/rows/subject.js';
 import { artifactPath, linkName } from './artifactNames.js';
@@ -67,22 +67,21 @@ export class ArtifactLinks implements Disposable {
 
 /** *Show Files of This Chat*: the result files of a conversation (V2). */
 export function registerShownFiles(slot: EngineSlot, artifacts: ArtifactLinks): Disposable {
-  return command('showConversationFiles', async (subject: Subject) => {
+  const showConversationFiles = async (subject: Subject): Promise<void> => {
     const conversation = nodeOf(subject)?.conversation;
     const files = conversation === undefined ? [] : ((await slot.engine?.conversationTools.files(conversation)) ?? []);
-    if (files.length === 0) {
-      void window.showInformationMessage(inert`No files of this conversation are kept.`);
-      return;
-    }
-    const choice = await window.showQuickPick(
-      files.toReversed().map(({ path, isImage }) => ({
-        label: inert`${new Icon(isImage ? 'file-media' : 'file')} ${basename(dirname(path))}${extname(path)}`,
-        description: inert`${timeOf(timeOfArtifact(basename(path)), Date.now())}`,
-        path,
-      })),
-      { placeHolder: inert`Choose a file of this conversation (latest first)` },
-    );
-    if (!choice) return;
-    await vscode.commands.executeCommand('vscode.open', artifacts.uriOf(choice.path, basename(dirname(choice.path))));
-  });
+    if (files.length === 0) return tell(inert`No files of this conversation are kept.`);
+    const options = { placeHolder: inert`Choose a file of this conversation (latest first)` };
+    const chosen = await choose(files.toReversed(), options, ({ path, isImage }) => ({
+      label: inert`${new Icon(isImage ? 'file-media' : 'file')} ${toolOf(path)}${extname(path)}`,
+      description: inert`${timeOf(timeOfArtifact(basename(path)), Date.now())}`,
+    }));
+    if (!chosen) return;
+    await vscode.commands.executeCommand('vscode.open', artifacts.uriOf(chosen.path, toolOf(chosen.path)));
+  };
+  return commands({ showConversationFiles });
+}
+
+export function toolOf(path: string): string {
+  return basename(dirname(path));
 }

@@ -6,7 +6,7 @@ import { AnswerLinks } from '../../core/minds/answerLinks.js';
 import type { ResultFile, ToolCall, ToolResult } from '../../core/minds/model.js';
 import { mostRetries } from '../../core/minds/modelFailures.js';
 import { markdownString, type InertStream } from '../views/inertEditor.js';
-import { shortLine } from '../views/phrases.js';
+import { present, shortLine } from '../views/phrases.js';
 import type { ArtifactLinks } from './artifactLinks.js';
 import { pathOf, showImage, showPieces } from './savedFiles.js';
 
@@ -76,11 +76,11 @@ export function chatAudience({ stream, pageOf, artifacts, files, redact }: ChatA
       if (result.app !== undefined) apps.set(call.tool, result.app);
     },
     shortened: ({ shortened, dropped }) => {
-      const results =
-        shortened > 0 ? `${shortened} older tool ${shortened === 1 ? 'result' : 'results'} shortened` : '';
-      const turns = dropped > 0 ? `${dropped} older ${dropped === 1 ? 'message' : 'messages'} left out` : '';
-      const what = [results, turns].filter((part) => part !== '').join(', ');
-      stream.markdown(formatted`\n\n*To fit the context of the model: ${what}.*\n\n`);
+      const what = present([
+        shortened > 0 && `${shortened} older tool ${shortened === 1 ? 'result' : 'results'} shortened`,
+        dropped > 0 && `${dropped} older ${dropped === 1 ? 'message' : 'messages'} left out`,
+      ]);
+      stream.markdown(formatted`\n\n*To fit the context of the model: ${what.join(', ')}.*\n\n`);
     },
   };
 }

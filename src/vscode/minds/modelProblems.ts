@@ -16,7 +16,6 @@ export interface Refusal {
 }
 
 interface Forecast {
-  readonly vendor: string;
   readonly tools: readonly ConversationTool[];
   readonly problems: readonly ProjectionProblem[];
 }
@@ -63,15 +62,13 @@ type ModelProblem = Omit<Problem, 'place'> & { readonly aboutTool: string | unde
 
 function rejected({ conversation, vendor, model, end: { tool, why }, toolset, text }: Refusal): ModelProblem {
   const about = tool === undefined ? '' : ` because of the tool "${tool}"`;
-  const what =
-    tool === undefined
-      ? 'Keep tools out with `tools.blacklist`, grant the member fewer toolsets, or choose another model'
-      : 'Keep the tool out with `tools.blacklist`, get its server fixed, or choose another model';
+  const [kept, or] =
+    tool === undefined ? ['tools', 'grant the member fewer toolsets'] : ['the tool', 'get its server fixed'];
   return {
     code: 'model-rejected',
     severity: 'error',
     message: `The provider "${vendor}" of ${model} ${why.kind === 'rejected' ? 'refused' : 'failed at'} a request of conversation "${conversation}"${about}: ${text}`,
-    fix: `${what}. Then write “@minds /continue” in that conversation.`,
+    fix: `Keep ${kept} out with \`tools.blacklist\`, ${or}, or choose another model. Then write “@minds /continue” in that conversation.`,
     aboutTool: tool,
     ...(toolset !== undefined && { server: toolset }),
   };

@@ -1,11 +1,10 @@
 /** Shows result files in the chat (V2): links, and images as parts that the editor cannot join with other Markdown. */
 import * as vscode from 'vscode';
-import { basename, dirname } from 'node:path';
 import { asMarkdown, inert, linkTarget, formatted } from '../../core/base/inert.js';
 import type { AnswerPiece } from '../../core/minds/answerLinks.js';
 import type { ResultFile } from '../../core/minds/model.js';
 import { markdownString, type InertStream } from '../views/inertEditor.js';
-import type { ArtifactLinks } from './artifactLinks.js';
+import { toolOf, type ArtifactLinks } from './artifactLinks.js';
 
 /** The most pictures of `/files`. Other images are links. */
 const mostImages = 12;
@@ -52,8 +51,4 @@ export function pathOf(target: string): string {
   } catch {
     return target;
   }
-}
-
-function toolOf(path: string): string {
-  return basename(dirname(path));
 }

@@ -9,7 +9,7 @@ import type { InertStream } from '../views/inertEditor.js';
 import { shortLine } from '../views/phrases.js';
 import type { ModelProblems } from './modelProblems.js';
 
-const continueCommand = 'mcpToolsets.minds.continue';
+const proceed = { command: 'mcpToolsets.minds.continue', title: inert`Continue` };
 
 interface TurnEndDeps {
   readonly stream: InertStream;
@@ -35,12 +35,11 @@ export function tellEnd({ end, messages }: TurnOutcome, deps: TurnEndDeps): stri
       stream.markdown(
         formatted`\n\n*@minds stopped after ${end.steps} requests, the limit that \`mcpToolsets.minds.maxSteps\` sets.*\n\n`,
       );
-      offerToContinue(stream);
+      stream.button(proceed);
       return undefined;
-    case 'stopped': {
-      offerToContinue(stream);
+    case 'stopped':
+      stream.button(proceed);
       return tellStop(end, deps);
-    }
     default:
       return assertNever(end);
   }
@@ -67,8 +66,4 @@ function tellStop(end: Extract<TurnEnd, { kind: 'stopped' }>, deps: TurnEndDeps)
     default:
       return assertNever(end.why);
   }
-}
-
-function offerToContinue(stream: InertStream): void {
-  stream.button({ command: continueCommand, title: inert`Continue` });
 }

@@ -109,13 +109,29 @@ export async function orShowFailure(run: () => Promise<void>): Promise<void> {
   }
 }
 
-/** Registers a command of ours. A failure becomes an error message. */
-export function command<Given extends unknown[]>(name: string, run: (...given: Given) => unknown): vscode.Disposable {
-  return vscode.commands.registerCommand(`mcpToolsets.${name}`, (...given: Given) =>
-    orShowFailure(async () => {
-      await run(...given);
-    }),
+/** Registers commands of ours. Any extension can run them with any arguments. A failure becomes an error message. */
+export function commands(runs: Readonly<Record<string, (...given: unknown[]) => unknown>>): vscode.Disposable {
+  const registered = Object.entries(runs).map(([name, run]) =>
+    vscode.commands.registerCommand(`mcpToolsets.${name}`, (...given: unknown[]) =>
+      orShowFailure(async () => void (await run(...given))),
+    ),
   );
+  return vscode.Disposable.from(...registered);
+}
+
+/** Returns undefined, so a function can end with it. */
+export function tell(text: Inert): undefined {
+  void window.showInformationMessage(text);
+}
+
+/** Resolves to one of several things; undefined if the person gives up. */
+export async function choose<One>(
+  all: readonly One[],
+  options: PickOptions,
+  itemOf: (one: One) => InertItem,
+): Promise<One | undefined> {
+  const items = all.map((one) => ({ ...itemOf(one), one }));
+  return (await window.showQuickPick(items, options))?.one;
 }
 
 type InertTreeItem = With<

@@ -1,5 +1,14 @@
 /** The phrases for states, tools and reasons in every view. Pure; does not import `vscode`. */
-import { code, formatted, inert, markdownList, noMarkdown, type Inert, type Markdown } from '../../core/base/inert.js';
+import {
+  code,
+  formatted,
+  inert,
+  markdownList,
+  noMarkdown,
+  unmarked,
+  type Inert,
+  type Markdown,
+} from '../../core/base/inert.js';
 import { clipped } from '../../core/base/text.js';
 import type { ArgumentRule, OfferedTool, ServedTool } from '../../core/tools/catalogue.js';
 import { estimatedTokens, estimatedTokensOf, offeredTokens } from '../../core/tools/tokens.js';
@@ -9,10 +18,42 @@ import { isTrial } from '../engine/conversationTitles.js';
 import { heldChanges, serves, shortfallsOf } from '../../core/reconcile/shortfall.js';
 import type { InstanceStatus, ServerStatus, StatusSnapshot } from '../../core/reconcile/status.js';
 import { stateWord } from './serverStates.js';
+import type { ShownRow } from './trees.js';
+
+/** A part of a list that may be left out. */
+type Part<Kind> = Kind | false | undefined;
+
+export function present<Kind>(parts: readonly Part<Kind>[]): Kind[] {
+  return parts.filter((part): part is Kind => part !== false && part !== undefined);
+}
+
+/** What a row says, before the texts are inert. */
+export interface RowTexts {
+  readonly label: string;
+  readonly words?: readonly Part<string>[] | undefined;
+  readonly spoken: readonly Part<string>[];
+  /** The paragraphs of the tooltip. */
+  readonly lines?: readonly Part<Markdown>[] | undefined;
+}
+
+export function rowTexts({ label, words = [], spoken, lines = [] }: RowTexts): Pick<ShownRow, Said> {
+  return {
+    label: inert`${label}`,
+    description: inert`${present(words).join(' · ')}`,
+    spoken: inert`${present(spoken).join(', ')}`,
+    tooltip: markdownList(present(lines), '\n\n'),
+  };
+}
+
+type Said = 'label' | 'description' | 'spoken' | 'tooltip';
 
 /** Says why an earlier definition serves (R3). */
 export function previousLine({ since, reason }: NonNullable<ServerStatus['previous']>, now: number): string {
   return `Its previous definition has served since ${timeOf(since, now)}: ${reason}`;
+}
+
+export function failureText({ reason, fix }: { readonly reason: string; readonly fix: string }): Markdown {
+  return formatted`${unmarked(reason)}\n\n*${unmarked(fix)}*`;
 }
 
 /** Returns `12 of 34 tools`, or `12 tools` if all are published. */

@@ -2,7 +2,9 @@
 import { withoutMark } from '../../../core/base/byteOrderMark.js';
 import * as vscode from 'vscode';
 import { nextEvent } from '../../../core/base/events.js';
+import type { Place } from '../../../core/base/problem.js';
 import { anyBytes, largestForeignFile, readTextFile } from '../../../core/base/textFile.js';
+import { toLocation } from '../places.js';
 
 /** How long the editor may take to notice a change, in milliseconds. */
 const noticeLimitMs = 1_000;
@@ -12,6 +14,11 @@ export async function openDocument(file: vscode.Uri): Promise<vscode.TextDocumen
   const { document, untilRead } = await open(file);
   await untilRead();
   return document;
+}
+
+export async function showPlace(place: Place): Promise<void> {
+  const { uri, range } = toLocation(place);
+  await vscode.window.showTextDocument(await openDocument(uri), { selection: range });
 }
 
 /** Like `openDocument`, but after the time limit it shows the file, so that the editor reads it. */

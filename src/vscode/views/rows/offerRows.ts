@@ -1,13 +1,13 @@
 /** Makes the rows of a server's offer: tools, also those left out with the reason, prompts, instructions and resources. Pure. */
 import { changePhrase, type ChangedOffer } from '../../../core/approval/offerPrints.js';
-import { code, formatted, noMarkdown, type Markdown } from '../../../core/base/inert.js';
+import { code, formatted, type Markdown } from '../../../core/base/inert.js';
 import { clipped, firstLine } from '../../../core/base/text.js';
 import type { ServerStatus } from '../../../core/reconcile/status.js';
 import type { ExcludedTool, ServedTool } from '../../../core/tools/catalogue.js';
 import { editorRefusalPhrase, exclusionPhrase, exclusionRemedy } from '../../../core/tools/exclusion.js';
 import { isValidName } from '../../../core/tools/names.js';
 import { estimatedTokens } from '../../../core/tools/tokens.js';
-import { effects, overrideText, tokenPhrase } from '../phrases.js';
+import { effects, overrideText, present, tokenPhrase } from '../phrases.js';
 import { row, uniqueIds, type TreeNode } from './treeNode.js';
 
 /** The most visible characters of a row. */
@@ -31,15 +31,15 @@ export function toolNodes(parent: string, server: ServerStatus): TreeNode[] {
 
 export function toolNode(parent: string, server: string, tool: ServedTool, changed?: ChangedOffer): TreeNode {
   const { original, published } = tool;
-  const { annotations, title = annotations?.title, description = '', inputSchema } = tool.tool;
+  const { annotations, title = annotations?.title ?? '', description = '', inputSchema } = tool.tool;
   const refusal = editorRefusalPhrase(tool);
   const required = new Set(inputSchema.required ?? []);
   const takes = Object.keys(inputSchema.properties ?? {}).map((name) => ({ name, required: required.has(name) }));
   const facts = [
-    ...(changed ? [changePhrase(changed.parts)] : []),
-    ...(refusal === undefined ? [] : ['not in the editor']),
-    ...(tool.isAsked ? ['asks before calls'] : []),
-    ...(tool.override ? ['overridden'] : []),
+    changed && changePhrase(changed.parts),
+    refusal !== undefined && 'not in the editor',
+    tool.isAsked && 'asks before calls',
+    tool.override && 'overridden',
   ];
   const about = clipped(firstLine(description), longestAbout);
   return row({
@@ -47,17 +47,17 @@ export function toolNode(parent: string, server: string, tool: ServedTool, chang
     kind: 'tool',
     server,
     label: published,
-    words: [...facts, ...(about === '' ? [] : [about])],
-    spoken: [published, 'tool', ...(original === published ? [] : [`originally ${original}`]), ...facts],
+    words: [...facts, about !== '' && about],
+    spoken: [published, 'tool', original !== published && `originally ${original}`, ...facts],
     lines: [
-      title ? formatted`**${published}** ${title}` : formatted`**${published}**`,
+      formatted`**${published}** ${title}`,
       formatted`${description}`,
       argumentLine(takes),
       originLine(original, published),
       refusal === undefined
         ? formatted`In this editor: ${code(tool.editorId)}`
         : formatted`Not in this editor: ${refusal}`,
-      tool.override ? overrideText(tool) : noMarkdown,
+      tool.override && overrideText(tool),
       changeLine(changed),
       formatted`${[...effects(tool.tool), tokenPhrase(estimatedTokens(tool))].join(' · ')}`,
     ],
@@ -72,14 +72,13 @@ export function toolNode(parent: string, server: string, tool: ServedTool, chang
 /** Makes the rows of the tools without a tick box. */
 export function excludedNodes(parent: string, server: ServerStatus): TreeNode[] {
   const unique = uniqueIds();
-  const changed = changesOf(server, 'tool');
-  return server.excluded
-    .filter((tool) => !hasTick(tool))
-    .map((tool) => {
-      const change = tool.reason.kind === 'changed' ? changed.get(tool.original) : undefined;
-      const node = excludedNode(parent, server.id, tool);
-      return { ...node, id: unique(node.id), ...(change && { changed: change }) };
-    });
+  const changes = changesOf(server, 'tool');
+  const excluded = server.excluded.filter((tool) => !hasTick(tool));
+  return excluded.map((tool) => {
+    const changed = tool.reason.kind === 'changed' ? changes.get(tool.original) : undefined;
+    const node = excludedNode(parent, server.id, tool);
+    return { ...node, id: unique(node.id), ...(changed && { changed }) };
+  });
 }
 
 export function excludedNode(parent: string, server: string, { original, reason }: ExcludedTool): TreeNode {
@@ -109,15 +108,15 @@ export function promptNodes(parent: string, server: ServerStatus): TreeNode[] {
   const changes = changesOf(server, 'prompt');
   return server.prompts.map(({ original, published, prompt }) => {
     const changed = changes.get(original);
-    const difference = changed ? [changePhrase(changed.parts)] : [];
+    const difference = changed && changePhrase(changed.parts);
     const isRenamed = original !== published;
     return row({
       id: `${parent}/prompt/${published}`,
       kind: 'prompt',
       server: server.id,
       label: published,
-      words: [...(isRenamed ? [original] : []), ...difference],
-      spoken: [published, 'prompt', ...(isRenamed ? [`originally ${original}`] : []), ...difference],
+      words: [isRenamed && original, difference],
+      spoken: [published, 'prompt', isRenamed && `originally ${original}`, difference],
       lines: [
         formatted`**${published}** ${prompt.title ?? ''}`,
         formatted`${prompt.description ?? ''}`,
@@ -146,7 +145,7 @@ export function changedNodes(parent: string, { id: server, changedOffers }: Serv
       server,
       label,
       words: [phrase],
-      spoken: [label, ...(isPrompt ? ['prompt'] : []), phrase],
+      spoken: [label, isPrompt && 'prompt', phrase],
       lines: [formatted`**${label}**`, changeLine(changed)],
       icon: { id: 'comment' },
       ...(isPrompt && { name: original }),
@@ -158,15 +157,15 @@ export function changedNodes(parent: string, { id: server, changedOffers }: Serv
 export function resourceNodes(parent: string, { id: server, resources }: ServerStatus): TreeNode[] {
   const unique = uniqueIds();
   const all = [
-    ...resources.resources.map((entry) => ({ ...entry, address: entry.uri, word: 'resource', icon: 'file' })),
-    ...resources.templates.map((entry) => ({
-      ...entry,
-      address: entry.uriTemplate,
+    ...resources.resources.map((one) => ({ ...one, address: one.uri, word: 'resource', icon: 'file' })),
+    ...resources.templates.map((one) => ({
+      ...one,
+      address: one.uriTemplate,
       word: 'resource template',
       icon: 'symbol-file',
     })),
   ];
-  return all.map(({ name, title, description, mimeType, address, word, icon }) => {
+  return all.map(({ name, title, description = '', mimeType, address, word, icon }) => {
     const label = title ?? name;
     return row({
       id: unique(`${parent}/resource/${address}`),
@@ -177,8 +176,8 @@ export function resourceNodes(parent: string, { id: server, resources }: ServerS
       spoken: [label, word, address],
       lines: [
         formatted`**${label}**`,
-        formatted`${description ?? ''}`,
-        formatted`${[address, ...(mimeType === undefined ? [] : [mimeType])].join(' · ')}`,
+        formatted`${description}`,
+        formatted`${present([address, mimeType]).join(' · ')}`,
       ],
       icon: { id: icon },
       name: address,
@@ -190,15 +189,15 @@ function changesOf({ changedOffers }: ServerStatus, kind: ChangedOffer['kind']):
   return new Map(changedOffers.flatMap((one) => (one.kind === kind ? [[one.original, one]] : [])));
 }
 
-function changeLine(changed: ChangedOffer | undefined): Markdown {
-  if (!changed) return noMarkdown;
+function changeLine(changed: ChangedOffer | undefined): Markdown | undefined {
+  if (!changed) return undefined;
   return changed.parts.includes('new')
     ? formatted`New since you let its server start.`
     : formatted`Its ${changed.parts.join(' and ')} changed since you let its server start.`;
 }
 
-function originLine(original: string, published: string): Markdown {
-  return original === published ? noMarkdown : formatted`The server calls it ${code(original)}.`;
+function originLine(original: string, published: string): Markdown | false {
+  return original !== published && formatted`The server calls it ${code(original)}.`;
 }
 
 function argumentLine(takes: readonly { readonly name: string; readonly required?: boolean | undefined }[]): Markdown {

@@ -1,6 +1,6 @@
 /** Makes the rows of the sidebar from the status snapshot as plain values with stable ids. Pure. */
 import { commandLine, launchLines } from '../../../core/approval/approvalTexts.js';
-import { code, formatted, markdownList, noMarkdown, unmarked, type Markdown } from '../../../core/base/inert.js';
+import { code, formatted, markdownList, unmarked, type Markdown } from '../../../core/base/inert.js';
 import { groupedBy } from '../../../core/base/groupedBy.js';
 import { needsAttention, type Problem } from '../../../core/base/problem.js';
 import { firstLine } from '../../../core/base/text.js';
@@ -10,8 +10,10 @@ import type { Toolset } from '../../../core/tools/catalogue.js';
 import { estimatedTokensOf } from '../../../core/tools/tokens.js';
 import {
   durationPhrase,
+  failureText,
   instanceLabel,
   instancePhrase,
+  present,
   previousLine,
   rememberedPhrase,
   timeOf,
@@ -78,61 +80,60 @@ function serverNode(
     ...shadowedNodes(id, server, options),
   ];
   const lacks = shortfallsOf(server, problems);
-  const facts = [...serverDescription(server, options.now, lacks), ...sourceWords(server, options, severalFiles)];
-  const state = server.state.kind;
+  const words = present([...serverWords(server, options.now, lacks), sourceWord(server, options, severalFiles)]);
+  const { kind } = server.state;
+  const hasSecret = server.hasSecrets || problems.some(({ code: of }) => of === 'secret-unset');
   return row({
     id,
     kind: 'server',
     server: server.id,
     label: server.id,
-    words: facts,
+    words,
     spoken: [
       server.id,
       'server',
-      ...(['running', 'failed'].includes(state) ? [state] : []),
-      ...(lacks.length > 0 ? ['warning'] : []),
-      ...facts,
+      (kind === 'running' || kind === 'failed') && kind,
+      lacks.length > 0 && 'warning',
+      ...words,
     ],
     lines: serverLines(server, options),
     icon: serverIcon(server, lacks),
-    context: [
+    context: present([
       'server',
       ...actions(server.state),
       ...approvalActions(server),
       ...signInActions(server),
-      ...(server.changedOffers.length > 0 ? ['changed'] : []),
-      ...(state === 'failed' ? [state] : []),
-      ...(server.hasSecrets || problems.some(({ code: of }) => of === 'secret-unset') ? ['secret'] : []),
-      state === 'disabled' ? 'disabled' : 'enabled',
-    ].join(' '),
-    initially: state === 'pending' || state === 'failed' ? 'expanded' : children.length > 0 ? 'collapsed' : 'leaf',
+      server.changedOffers.length > 0 && 'changed',
+      kind === 'failed' && kind,
+      hasSecret && 'secret',
+      kind === 'disabled' ? 'disabled' : 'enabled',
+    ]).join(' '),
+    initially: kind === 'pending' || kind === 'failed' ? 'expanded' : children.length > 0 ? 'collapsed' : 'leaf',
     place: server.place,
     name: server.id,
     children,
   });
 }
 
-function serverDescription(server: ServerStatus, now: number, lacks: readonly string[]): string[] {
-  const state = server.state.kind;
-  const { previous, transport } = server;
+function serverWords(server: ServerStatus, now: number, lacks: readonly string[]) {
+  const { state, previous, transport, rememberedAt, tools } = server;
+  const isPending = server.approval.kind === 'pending';
   return [
-    ...(server.tools.length > 0 || state === 'running' ? [toolCount(server.tools.length, server.offered)] : []),
-    ...stateFacts(server.state),
+    (tools.length > 0 || state.kind === 'running') && toolCount(tools.length, server.offered),
+    stateFact(state),
     ...lacks,
-    ...(server.rememberedAt === undefined ? [] : [rememberedPhrase(server.rememberedAt, now)]),
-    ...(previous && server.approval.kind !== 'pending'
-      ? [`previous definition since ${timeOf(previous.since, now)}`]
-      : []),
-    ...(server.approval.kind === 'pending' && state !== 'pending' ? ['waits for approval'] : []),
-    ...(server.tools.length > 0 ? [tokenPhrase(estimatedTokensOf(server.tools))] : []),
-    ...(transport === undefined ? [] : [transportWord(transport)]),
+    rememberedAt !== undefined && rememberedPhrase(rememberedAt, now),
+    previous && !isPending && `previous definition since ${timeOf(previous.since, now)}`,
+    isPending && state.kind !== 'pending' && 'waits for approval',
+    tools.length > 0 && tokenPhrase(estimatedTokensOf(tools)),
+    transport && transportWord(transport),
   ];
 }
 
-function stateFacts(state: ServerState): string[] {
-  if (state.kind === 'running') return [];
-  if (state.kind === 'failed') return [firstLine(unmarked(state.reason))];
-  return [state.kind === 'starting' ? 'starting…' : stateWord(state)];
+function stateFact(state: ServerState): string | undefined {
+  if (state.kind === 'running') return undefined;
+  if (state.kind === 'failed') return firstLine(unmarked(state.reason));
+  return state.kind === 'starting' ? 'starting…' : stateWord(state);
 }
 
 function serverIcon(server: ServerStatus, lacks: readonly string[]): ViewIcon {
@@ -142,34 +143,27 @@ function serverIcon(server: ServerStatus, lacks: readonly string[]): ViewIcon {
     : stateViews[server.state.kind].icon;
 }
 
-function serverLines(server: ServerStatus, options: TreeOptions): Markdown[] {
-  const { state, previous, serverInfo } = server;
-  const at = (time: number): string => timeOf(time, options.now);
-  const since = 'since' in state && state.kind !== 'remembered' ? ` since ${at(state.since)}` : '';
+function serverLines(server: ServerStatus, { now, fileLabel }: TreeOptions) {
+  const { state, previous, serverInfo, rememberedAt, trulyStateless } = server;
+  const since = 'since' in state && state.kind !== 'remembered' ? ` since ${timeOf(state.since, now)}` : '';
+  const kinds = present([
+    server.transport && code(server.transport),
+    serverInfo && formatted`${serverInfo.name} ${serverInfo.version}`,
+    trulyStateless !== undefined &&
+      formatted`${trulyStateless ? 'one shared instance' : 'one instance for each conversation'}`,
+  ]);
   return [
     formatted`**${server.id}** ${stateWord(state)}${since}`,
-    state.kind === 'reconnecting' ? formatted`${state.cause}` : noMarkdown,
-    state.kind === 'signInNeeded' ? formatted`${state.why}` : noMarkdown,
-    state.kind === 'failed' ? formatted`${unmarked(state.reason)}\n\n*${unmarked(state.fix)}*` : noMarkdown,
-    previous ? formatted`${previousLine(previous, options.now)}` : noMarkdown,
-    server.rememberedAt === undefined
-      ? noMarkdown
-      : formatted`Its tools are *remembered* from ${at(server.rememberedAt)}. A call waits until its server has started.`,
-    server.offered > 0 ? toolsLine(server) : noMarkdown,
+    state.kind === 'reconnecting' && formatted`${state.cause}`,
+    state.kind === 'signInNeeded' && formatted`${state.why}`,
+    state.kind === 'failed' && failureText(state),
+    previous && formatted`${previousLine(previous, now)}`,
+    rememberedAt !== undefined &&
+      formatted`Its tools are *remembered* from ${timeOf(rememberedAt, now)}. A call waits until its server has started.`,
+    server.offered > 0 && toolsLine(server),
     leaseLine(server),
-    markdownList(
-      [
-        server.transport === undefined ? noMarkdown : code(server.transport),
-        serverInfo ? formatted`${serverInfo.name} ${serverInfo.version}` : noMarkdown,
-        server.trulyStateless === undefined
-          ? noMarkdown
-          : server.trulyStateless
-            ? formatted`one shared instance`
-            : formatted`one instance for each conversation`,
-      ],
-      ' · ',
-    ),
-    formatted`${options.fileLabel(server.source)}`,
+    markdownList(kinds, ' · '),
+    formatted`${fileLabel(server.source)}`,
   ];
 }
 
@@ -180,27 +174,20 @@ function toolsLine({ tools, offered, savedTokens }: ServerStatus): Markdown {
   return formatted`${toolCount(tools.length, offered)} published, ${tokenPhrase(tokens)} in each request (names, descriptions and schemas, four bytes to a token)${saved}`;
 }
 
-function leaseLine({ instances }: ServerStatus): Markdown {
+function leaseLine({ instances }: ServerStatus): Markdown | undefined {
   const leases = instances.filter(({ use }) => use.kind === 'leased').length;
-  if (leases === 0) return noMarkdown;
-  return leases === 1
-    ? formatted`1 conversation holds an instance`
-    : formatted`${leases} conversations hold an instance each`;
+  if (leases === 0) return undefined;
+  const holders = leases === 1 ? '1 conversation holds an instance' : `${leases} conversations hold an instance each`;
+  return formatted`${holders}`;
 }
 
 function launchNodes(parent: string, { id: server, approval, place }: ServerStatus): TreeNode[] {
   if (approval.kind !== 'pending') return [];
+  const label = commandLine(approval.launch);
+  const lines = launchLines(approval.launch).map((line) => formatted`${line}`);
+  const spoken = [`waits for approval: ${label}`];
   return [
-    row({
-      id: `${parent}/launch`,
-      kind: 'launch',
-      server,
-      label: commandLine(approval.launch),
-      spoken: [`waits for approval: ${commandLine(approval.launch)}`],
-      lines: launchLines(approval.launch).map((line) => formatted`${line}`),
-      icon: { id: 'terminal' },
-      place,
-    }),
+    row({ id: `${parent}/launch`, kind: 'launch', server, label, spoken, lines, icon: { id: 'terminal' }, place }),
   ];
 }
 
@@ -224,33 +211,28 @@ function problemNodes(parent: string, server: ServerStatus, problems: readonly P
 }
 
 /** Names the file of a server (C5), unless all servers come from one file of a folder. */
-function sourceWords(server: ServerStatus, options: TreeOptions, severalFiles: boolean): string[] {
-  switch (server.origin) {
-    case 'folder':
-      return severalFiles ? [options.folderLabel(server.source)] : [];
-    case 'mcprc':
-      return [options.fileLabel(server.source)];
-    case 'user':
-      return ['user'];
-  }
+function sourceWord({ origin, source }: ServerStatus, options: TreeOptions, severalFiles: boolean) {
+  if (origin === 'user') return 'user';
+  if (origin === 'mcprc') return options.fileLabel(source);
+  return severalFiles && options.folderLabel(source);
 }
 
-function shadowedNodes(parent: string, server: ServerStatus, options: TreeOptions): TreeNode[] {
-  return server.shadows.map((place) => {
+function shadowedNodes(
+  parent: string,
+  { id: server, shadows, source }: ServerStatus,
+  options: TreeOptions,
+): TreeNode[] {
+  return shadows.map((place) => {
     const file = options.fileLabel(place.file);
-    return row({
-      id: `${parent}/shadowed/${place.file}`,
-      kind: 'shadowed',
-      server: server.id,
+    const line = formatted`${file} also has an entry ${server}. The entry in ${options.fileLabel(source)} counts instead.`;
+    const texts = {
       label: `also in ${file}`,
       words: ['shadowed'],
       spoken: [`shadowed entry in ${file}`],
-      lines: [
-        formatted`${file} also has an entry ${server.id}. The entry in ${options.fileLabel(server.source)} counts instead.`,
-      ],
-      icon: { id: 'layers' },
-      place,
-    });
+      lines: [line],
+    };
+    const id = `${parent}/shadowed/${place.file}`;
+    return row({ id, kind: 'shadowed', server, ...texts, icon: { id: 'layers' }, place });
   });
 }
 
@@ -284,11 +266,8 @@ function instanceNodes(parent: string, server: ServerStatus, { now, titleOf }: T
     const conversation = use.kind === 'leased' ? use.conversation : undefined;
     const { text: title, chat } = (conversation === undefined ? undefined : titleOf(conversation)) ?? {};
     const called = conversation === undefined || lastTool === undefined ? [] : [lastTool];
-    const words = [
-      ...(title === undefined ? [] : called),
-      activity(instance, now),
-      `${durationPhrase(now - startedAt)} old`,
-    ];
+    const age = `${durationPhrase(now - startedAt)} old`;
+    const words = [...(title === undefined ? [] : called), activity(instance, now), age];
     return row({
       id: `${parent}/instance/${instance.id}`,
       kind: 'instance',
@@ -298,11 +277,10 @@ function instanceNodes(parent: string, server: ServerStatus, { now, titleOf }: T
       spoken: [title ?? phrase, 'instance', words.join(' · ')],
       lines: [
         formatted`**${title ?? phrase}**`,
-        use.kind === 'leased'
-          ? formatted`conversation ${code(use.conversation)}, since ${timeOf(use.since, now)}; “Release Instance” ends it, and the next call of the conversation starts another`
-          : noMarkdown,
+        use.kind === 'leased' &&
+          formatted`conversation ${code(use.conversation)}, since ${timeOf(use.since, now)}; “Release Instance” ends it, and the next call of the conversation starts another`,
         formatted`started ${timeOf(startedAt, now)}${pid === undefined ? '' : `, process ${pid}`}`,
-        folder === undefined ? noMarkdown : formatted`works in ${code(folder)}`,
+        folder !== undefined && formatted`works in ${code(folder)}`,
         lastCallAt === undefined
           ? formatted`not called yet`
           : formatted`last call ${called.join('')} ${timeOf(lastCallAt, now)}`,

@@ -1,16 +1,15 @@
 /** Draws the sidebar (E3). It redraws only changed rows, so the view keeps its selection and folding. */
 import * as vscode from 'vscode';
-import { DisposableStore, type Disposable } from '../../../core/base/disposables.js';
+import type { Disposable } from '../../../core/base/disposables.js';
 import { inert } from '../../../core/base/inert.js';
 import type { Clock } from '../../../core/base/clock.js';
 import { asText } from '../../../core/base/text.js';
 import { serves } from '../../../core/reconcile/shortfall.js';
 import type { ConversationTitles } from '../../engine/conversationTitles.js';
-import { toLocation } from '../problems/diagnostics.js';
 import type { EngineSlot, WindowState } from '../../engine/engineSlot.js';
-import { command, orShowFailure, window } from '../inertEditor.js';
+import { commands, orShowFailure, tell, window } from '../inertEditor.js';
 import { asTimePasses, setContext, treeItem } from '../trees.js';
-import { fileLabel, folderLabel } from '../fileLabels.js';
+import { fileLabel, folderLabel, toLocation } from '../places.js';
 import { HeldAnswers } from './heldAnswers.js';
 import type { TickedRow } from './subject.js';
 import { showsAges, treeModel } from './serverRows.js';
@@ -28,40 +27,36 @@ interface TreeDeps {
 }
 
 export function showTree({ slot, clock, titles, tick }: TreeDeps): Disposable {
-  const store = new DisposableStore('tree view');
-  const rows = store.add(new ServerRows(clock, titles.of));
-  const view = store.add(
-    window.createTreeView(viewId, {
-      treeDataProvider: rows,
-      showCollapseAll: true,
-      canSelectMany: true,
-      manageCheckboxStateManually: true,
-    }),
-  );
-  store.add(
+  const rows = new ServerRows(clock, titles.of);
+  const view = window.createTreeView(viewId, {
+    treeDataProvider: rows,
+    showCollapseAll: true,
+    canSelectMany: true,
+    manageCheckboxStateManually: true,
+  });
+  const showOnly = (withProblems: boolean): void => {
+    rows.onlyWithProblems = withProblems;
+    setContext('onlyWithProblems', withProblems);
+    rows.show(slot.state);
+  };
+  return vscode.Disposable.from(
+    view,
     view.onDidChangeCheckboxState(async ({ items }) => {
       const ticked = items.map(([{ node }, state]) => ({ ...node, ticked: state === ticks.true }));
       await orShowFailure(() => tick(ticked));
       // Until a redraw, the editor shows the ticks of the click.
       rows.redraw(items.map(([row]) => row));
     }),
-  );
-  store.add(titles.onDidChange(() => rows.show(slot.state)));
-  const showOnly = (withProblems: boolean): void => {
-    rows.onlyWithProblems = withProblems;
-    setContext('onlyWithProblems', withProblems);
-    rows.show(slot.state);
-  };
-  store.add(command('showWithProblems', () => showOnly(true)));
-  store.add(command('showAll', () => showOnly(false)));
-  store.add(
-    command('revealInstance', async (server: unknown, instance: unknown) => {
-      const row = rows.instance(server, instance);
-      if (row) await view.reveal(row, { select: true, focus: true });
-      else void window.showInformationMessage(inert`This instance has ended.`);
+    titles.onDidChange(() => rows.show(slot.state)),
+    commands({
+      showWithProblems: () => showOnly(true),
+      showAll: () => showOnly(false),
+      revealInstance: async (server, instance) => {
+        const row = rows.instance(server, instance);
+        if (row) await view.reveal(row, { select: true, focus: true });
+        else tell(inert`This instance has ended.`);
+      },
     }),
-  );
-  store.add(
     slot.onDidChange((state) => {
       rows.show(state);
       const badge = badgeOf(state.snapshot);
@@ -69,15 +64,16 @@ export function showTree({ slot, clock, titles, tick }: TreeDeps): Disposable {
       const message = sidebarMessage(state, fileLabel);
       if ((view.message ?? '') !== message) view.message = message;
       const { servers } = state.snapshot;
-      const isPending = servers.some(({ approval }) => approval.kind === 'pending');
       setContext('broken', hasBrokenFile(state));
-      setContext('pending', isPending);
+      setContext(
+        'pending',
+        servers.some(({ approval }) => approval.kind === 'pending'),
+      );
       setContext('serves', servers.some(serves));
       setContext('phase', state.phase);
     }),
+    asTimePasses(clock, () => view.visible && showsAges(slot.state.snapshot) && rows.show(slot.state)),
   );
-  store.add(asTimePasses(clock, () => view.visible && showsAges(slot.state.snapshot) && rows.show(slot.state)));
-  return store;
 }
 
 /** Identifies a row for the editor. Its content may change. */
@@ -85,7 +81,7 @@ interface Row {
   node: TreeNode;
 }
 
-class ServerRows implements vscode.TreeDataProvider<Row>, Disposable {
+class ServerRows implements vscode.TreeDataProvider<Row> {
   private readonly changes = new vscode.EventEmitter<Row | undefined>();
   private readonly rows = new Map<string, Row>();
   private readonly parents = new Map<string, TreeNode>();
@@ -144,10 +140,6 @@ class ServerRows implements vscode.TreeDataProvider<Row>, Disposable {
 
   redraw(rows: readonly Row[]): void {
     for (const row of rows) if (this.rows.get(row.node.id) === row) this.changes.fire(row);
-  }
-
-  dispose(): void {
-    this.changes.dispose();
   }
 
   private rowOf(node: TreeNode): Row {
