@@ -29,7 +29,7 @@ import {
   WindowConfigFiles,
   workspaceName,
 } from './vscode/engine/configFiles.js';
-import { showDiagnostics } from './vscode/views/problems/diagnostics.js';
+import { registerProblemPages, showDiagnostics } from './vscode/views/problems/diagnostics.js';
 import { LastClient, usualOfEditor } from './core/remembered/lastClient.js';
 import { ConversationTitles, isTrial } from './vscode/engine/conversationTitles.js';
 import { EngineSlot } from './vscode/engine/engineSlot.js';
@@ -37,7 +37,6 @@ import { EnteredSecrets } from './vscode/engine/enteredSecrets.js';
 import { Logs } from './vscode/engine/logs.js';
 import { registerMinds } from './vscode/minds/register.js';
 import { ToolsetProvider } from './vscode/toolsets/mcpProvider.js';
-import { registerProblemPages } from './vscode/views/problems/problemPages.js';
 import {
   artifactsQuota,
   asksForApproval,

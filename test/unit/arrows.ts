@@ -154,7 +154,6 @@ export const arrows: Record<string, readonly string[]> = {
   'core/authoring': ['core/base', 'core/config', 'core/yaml', 'core/config/read', 'core/config/edit', 'core/tools'],
   'vscode/engine': [
     'core/base',
-    'core/calls',
     'core/config',
     'core/config/edit',
     'core/protocol',

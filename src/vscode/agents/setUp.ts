@@ -110,7 +110,7 @@ async function chooseAgent(globalStorage: string): Promise<Chosen | undefined> {
 async function chooseToolsets({ host }: Engine): Promise<string[] | undefined> {
   const items = host.catalogue.toolsets.map(({ id, tools }) => ({
     label: inert`${id}`,
-    description: inert`${toolCount(tools.length, tools.length)}`,
+    description: inert`${toolCount(tools.length)}`,
     picked: true,
     id,
   }));

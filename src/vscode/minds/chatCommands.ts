@@ -59,7 +59,7 @@ export function showTools(stream: InertStream, { tools }: ModelSetup, state: Win
     );
     return;
   }
-  stream.markdown(formatted`${who} has ${toolCount(tools.length, tools.length)}.\n`);
+  stream.markdown(formatted`${who} has ${toolCount(tools.length)}.\n`);
   for (const toolset of new Set(tools.map((tool) => tool.toolset))) {
     stream.markdown(formatted`\n**${toolset}**\n\n`);
     for (const { name, description } of tools.filter((tool) => tool.toolset === toolset)) {

@@ -18,12 +18,11 @@ import type { CallPages } from '../views/calls/callPages.js';
 import { inertStream, type InertStream } from '../views/inertEditor.js';
 import { openDocument } from '../views/review/documents.js';
 import type { ArtifactLinks } from './artifactLinks.js';
-import { chatAudience } from './chatAudience.js';
+import { chatAudience, showFiles } from './chatAudience.js';
 import { metadataOf, recordIn, release, showMembers, showServers, showTools } from './chatCommands.js';
 import { chatModel, type ChatModel } from './chatModel.js';
 import type { ModelProblems } from './modelProblems.js';
 import type { ChatQuestions } from './questions.js';
-import { showFiles } from './savedFiles.js';
 import type { TeamFiles } from './teamFiles.js';
 import { tellEnd } from './turnEnds.js';
 

@@ -10,6 +10,7 @@ import type { EngineSlot, WindowState } from '../engine/engineSlot.js';
 import { registerAgentFiles } from './agentFiles.js';
 import { commands, CompletionItem } from '../views/inertEditor.js';
 import { toolCount } from '../views/phrases.js';
+import { isStarting } from '../views/serverStates.js';
 import { ArtifactLinks, registerShownFiles } from './artifactLinks.js';
 import type { MindsDeps } from './participant.js';
 import { ModelProblems } from './modelProblems.js';
@@ -76,7 +77,7 @@ function problemsOfTeam(phase: WindowState['phase'], slot: EngineSlot, team: Tea
   // The configured toolsets are unknown then.
   if (phase === 'reading' || phase === 'untrusted' || (phase === 'serving' && !slot.engine)) return [];
   const snapshot = slot.engine?.host.snapshot ?? slot.state.snapshot;
-  const passing = snapshot.servers.filter(({ state }) => state.kind === 'starting' || state.kind === 'reconnecting');
+  const passing = snapshot.servers.filter(isStarting);
   return team.problems(configuredToolsets(snapshot, slot.toolsets), new Set(passing.map(({ id }) => id)));
 }
 
@@ -91,7 +92,7 @@ function completeTeamFiles(slot: EngineSlot): Disposable {
         const { toolsets } = slot;
         const known = configuredToolsets(slot.state.snapshot, toolsets).map(({ id, down }) => {
           const count = toolsets.find((toolset) => toolset.id === id)?.tools.length ?? 0;
-          return { id, state: down ?? toolCount(count, count) };
+          return { id, state: down ?? toolCount(count) };
         });
         return completeTeam(document.getText(), document.offsetAt(position), known).map((found, index) => {
           const kind = found.insert.includes(':')

@@ -20,13 +20,16 @@ import { toolsForEditor, type Toolset } from '../../core/tools/catalogue.js';
 import { localFolders } from '../engine/configFiles.js';
 import type { Engine } from '../engine/engine.js';
 import { untilHolds, type EngineSlot } from '../engine/engineSlot.js';
+import { onDidChangeSettings } from '../engine/settings.js';
+import { isStarting } from '../views/serverStates.js';
 import { version } from '../../../package.json';
-import { isBeginning, isStarting, labelsOf } from './labels.js';
-import type { Rival } from './presence.js';
+import { isBeginning, labelsOf, type Rival } from './presence.js';
 import { Presenter, type Stage } from './presenter.js';
 
 /** `package.json` has the same id. */
 const providerId = 'mcpToolsets';
+
+type Definition = vscode.McpHttpServerDefinition;
 
 interface ProviderDeps {
   readonly slot: EngineSlot;
@@ -47,12 +50,13 @@ const absenceNoticed = 1500;
 /** How long the editor waits for a server that is starting, in milliseconds. */
 const connectPatience = 3000;
 
-export class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscode.McpHttpServerDefinition>, Disposable {
+export class ToolsetProvider implements vscode.McpServerDefinitionProvider<Definition>, Disposable {
   private readonly store = new DisposableStore('toolset provider');
   private readonly ended = new AbortController();
   private readonly changes = this.store.add(new vscode.EventEmitter<void>());
   private readonly presenter: Presenter;
-  private followed: { readonly gateway: Gateway; readonly listener: Disposable } | undefined;
+  private followed: Gateway | undefined;
+  private activity: Disposable | undefined;
   private saidFailure = false;
   private address: string | undefined;
   /** The labels in file order, and then the leaving ones. */
@@ -69,12 +73,8 @@ export class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscod
     this.presenter = this.store.add(new Presenter({ clock, log, stage: this.stage(), onChange: () => slot.refresh() }));
     slot.observe(() => this.presenter.problems());
     this.store.add(slot.onDidLoad((engine) => this.follow(engine)));
-    this.store.add({ dispose: () => this.followed?.listener.dispose() });
-    this.store.add(
-      vscode.workspace.onDidChangeConfiguration((change) => {
-        if (change.affectsConfiguration('chat')) this.presenter.tryAgain();
-      }),
-    );
+    this.store.add({ dispose: () => this.activity?.dispose() });
+    this.store.add(onDidChangeSettings(['chat'], () => this.presenter.tryAgain()));
     try {
       this.store.add(vscode.lm.registerMcpServerDefinitionProvider(providerId, this));
     } catch (error) {
@@ -83,7 +83,7 @@ export class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscod
     }
   }
 
-  async provideMcpServerDefinitions(): Promise<vscode.McpHttpServerDefinition[]> {
+  async provideMcpServerDefinitions(): Promise<Definition[]> {
     // The first answer replaces the tools that the editor remembers. An empty answer would remove them for a while.
     await untilHolds(this.deps, () => !this.isBeginning(), firstAnswerLimit, this.ended.signal);
     const labels = this.announced.filter((label) => !this.withheld.has(label));
@@ -93,9 +93,7 @@ export class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscod
   }
 
   /** The editor calls this before each connection, even for a definition of another window. */
-  async resolveMcpServerDefinition({
-    label,
-  }: vscode.McpHttpServerDefinition): Promise<vscode.McpHttpServerDefinition | undefined> {
+  async resolveMcpServerDefinition({ label }: Definition): Promise<Definition | undefined> {
     const isThere = (): boolean => this.presented().some(({ id }) => id === label);
     const mayCome = (): boolean => {
       const server = this.deps.slot.engine?.host.snapshot.servers.find(({ id }) => id === label);
@@ -122,31 +120,31 @@ export class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscod
 
   private take(): void {
     const { slot, log } = this.deps;
-    const { gateway, followed } = this;
-    const { state } = slot.engine?.editorEndpoint ?? { state: undefined };
+    const { gateway } = this;
+    const state = slot.engine?.editorEndpoint.state;
     if (state?.kind === 'failed' && !this.saidFailure) {
       this.saidFailure = true;
       log.write('error', `The gateway did not start, so no agent sees a tool: ${state.reason}`);
       void window.showErrorMessage(inert`MCP Toolsets cannot offer its tools: ${state.reason}`);
     }
     slot.refresh();
-    if (gateway === followed?.gateway) return;
-    followed?.listener.dispose();
-    const listener = gateway?.onDidChangeActivity((toolset) => {
+    if (gateway === this.followed) return;
+    this.followed = gateway;
+    this.activity?.dispose();
+    this.activity = gateway?.onDidChangeActivity((toolset) => {
       this.presenter.noteActivity(toolset);
       if (this.leaving.includes(toolset)) this.announce();
     });
-    this.followed = gateway && listener && { gateway, listener };
     if (!gateway) return;
     this.announce();
-    this.presenter.expect(this.presented());
     const address = JSON.stringify(gateway.endpoint('', 'editor'));
     if (this.address !== undefined && this.address !== address) {
       // The definitions have changed, so the editor ends its connections.
       this.changes.fire();
-      this.presenter.beginAgain();
+      this.presenter.expect([]);
     }
     this.address = address;
+    this.presenter.expect(this.presented());
   }
 
   /** Announces toolsets that come and go. Changes within a toolset reach the editor over its session. */
@@ -184,7 +182,7 @@ export class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscod
     return engine.host.catalogue.toolsets.filter((toolset) => toolsForEditor(toolset).length > 0);
   }
 
-  private definitionOf(label: string): vscode.McpHttpServerDefinition | undefined {
+  private definitionOf(label: string): Definition | undefined {
     if (!this.gateway) return undefined;
     const { url, headers } = this.gateway.endpoint(label, 'editor');
     return new vscode.McpHttpServerDefinition(label, vscode.Uri.parse(url, true), { ...headers }, version);

@@ -60,14 +60,9 @@ export class AppBridge {
   private async answer(id: string | number, method: string, params: Fields): Promise<void> {
     try {
       const outcome = await this.outcomeOf(method, params);
-      switch (outcome.kind) {
-        case 'result':
-          return this.send({ id, result: outcome.result });
-        case 'error':
-          return this.refuse(id, outcome.code, outcome.message);
-        case 'cancelled':
-          return this.refuse(id, errorCodes.server, 'The call was cancelled.');
-      }
+      if (outcome.kind === 'result') this.send({ id, result: outcome.result });
+      else if (outcome.kind === 'error') this.refuse(id, outcome.code, outcome.message);
+      else this.refuse(id, errorCodes.server, 'The call was cancelled.');
     } catch (error) {
       this.refuse(id, errorCodes.internal, messageOf(error));
     }

@@ -57,8 +57,7 @@ export class AppPanel implements Disposable {
     if ('wrong' in page) return page.wrong;
     this.mark = randomUUID();
     this.bridge = this.bridgeOf(app);
-    const server = this.deps.slot.state.snapshot.servers.find(({ id }) => id === app.toolset);
-    const isOfThisMachine = server?.isOfThisMachine === true;
+    const isOfThisMachine = this.deps.slot.serverOf(app.toolset)?.isOfThisMachine === true;
     this.panel.webview.html = framePage(page, { mark: this.mark, isOfThisMachine });
     this.panel.reveal(undefined, true);
     return undefined;
@@ -75,27 +74,26 @@ export class AppPanel implements Disposable {
 
   private async read(app: OpenedApp): Promise<AppPage | { readonly wrong: string }> {
     const uri = appOf(app.tool.tool);
-    const outcome = uri === undefined ? undefined : await this.request(app, uri, this.ending.signal, 'any');
-    if (uri === undefined || !outcome) return { wrong: 'it is no longer served' };
+    if (uri === undefined) return { wrong: 'it is no longer served' };
+    const outcome = await this.request(app, uri, this.ending.signal, 'any');
     if (outcome.kind === 'result') return readAppPage(uri, outcome.result['contents']);
     return { wrong: outcome.kind === 'error' ? outcome.message : 'reading it was cancelled' };
   }
 
-  /** Resolves to undefined if no MCP server runs in this window. */
   private async request(
     { toolset, conversation }: OpenedApp,
     uri: string,
     signal: AbortSignal,
     instance: 'any' | 'held',
-  ): Promise<OtherOutcome | undefined> {
+  ): Promise<OtherOutcome> {
     const request = { toolset, conversation, method: 'resources/read', params: { uri }, signal, instance };
-    return this.deps.slot.engine?.request(request);
+    return (await this.deps.slot.engine?.request(request)) ?? gone;
   }
 
   private bridgeOf(app: OpenedApp): AppBridge {
     const { toolset, tool, conversation, arguments: given, result } = app;
-    const gone = { kind: 'error' as const, code: -32_000, message: 'No MCP server runs in this window.' };
     const { mark } = this;
+    const own = { toolset, conversation, fromApp: true, instance: 'held' } as const;
     return new AppBridge({
       tool: { ...tool.tool },
       arguments: given,
@@ -103,20 +101,14 @@ export class AppPanel implements Disposable {
       productVersion: this.deps.version,
       theme: () => themeOf(vscode.window.activeColorTheme.kind),
       call: async (name, args, signal) =>
-        (await this.deps.slot.engine?.host.call({
-          toolset,
-          tool: name,
-          arguments: args,
-          conversation,
-          signal,
-          fromApp: true,
-          instance: 'held',
-        })) ?? gone,
-      read: async (uri, signal) => (await this.request(app, uri, signal, 'held')) ?? gone,
+        (await this.deps.slot.engine?.host.call({ ...own, tool: name, arguments: args, signal })) ?? gone,
+      read: (uri, signal) => this.request(app, uri, signal, 'held'),
       send: (message) => void this.panel.webview.postMessage({ page: mark, message } satisfies Marked),
     });
   }
 }
+
+const gone = { kind: 'error', code: -32_000, message: 'No MCP server runs in this window.' } as const;
 
 function themeOf(kind: vscode.ColorThemeKind): 'light' | 'dark' {
   return kind === vscode.ColorThemeKind.Dark || kind === vscode.ColorThemeKind.HighContrast ? 'dark' : 'light';

@@ -2,6 +2,7 @@
 import * as vscode from 'vscode';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { randomBytes } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { inert } from '../../core/base/inert.js';
 import { messageOf } from '../../core/base/text.js';
 import { window } from '../views/inertEditor.js';
@@ -70,18 +71,18 @@ export class Panels implements Disposable {
   }
 }
 
+const beside = { viewColumn: vscode.ViewColumn.Beside };
+
 /** It makes one call at a time. The call and the lease end with the panel. */
 class TrialPanel implements Disposable {
   private readonly store = new DisposableStore('trial panel');
   private readonly conversation = newTrialConversation();
   private readonly panel: vscode.WebviewPanel;
   private readonly document: vscode.Uri;
-  private shown: string | undefined;
-  private original: string | undefined;
+  private shown: TriedTool | undefined;
   private call: AbortController | undefined;
   private last: Readonly<Record<string, unknown>> | undefined;
   private app: AppPanel | undefined;
-  private called = false;
   private ended = false;
 
   constructor(private readonly deps: TrialPanelDeps) {
@@ -125,9 +126,8 @@ class TrialPanel implements Disposable {
     this.panel.dispose();
     this.deps.documents.forget(this.document);
     this.deps.onEnd();
-    const host = this.deps.slot.engine?.host;
     // If the server is gone, so is the lease.
-    if (this.called) void host?.release(this.deps.server, this.conversation).catch(() => undefined);
+    void this.deps.slot.engine?.host.release(this.deps.server, this.conversation).catch(() => undefined);
   }
 
   private async receive(message: ToPanel): Promise<void> {
@@ -135,7 +135,7 @@ class TrialPanel implements Disposable {
       case 'ready':
         this.shown = undefined;
         this.follow();
-        if (this.shown !== undefined) this.fill(this.deps.given);
+        if (this.shown) this.fill(this.deps.given);
         else this.refuse(`The server ${this.deps.server} does not offer this tool now.`);
         return;
       case 'run':
@@ -146,16 +146,14 @@ class TrialPanel implements Disposable {
         return this.call?.abort();
       case 'openDocument':
         this.deps.documents.prepare(this.document, this.find()?.tool.tool.inputSchema ?? {}, message.arguments);
-        return this.sendDocument(
-          (await vscode.window.showTextDocument(this.document, { viewColumn: vscode.ViewColumn.Beside })).document,
-        );
+        return this.sendDocument((await vscode.window.showTextDocument(this.document, beside)).document);
       case 'copy':
         return vscode.env.clipboard.writeText(message.text);
       case 'openResult': {
         // The editor would fetch the address in this key.
         const content = JSON.stringify({ ...this.last, $schema: undefined }, undefined, 2);
         const document = await vscode.workspace.openTextDocument({ language: 'json', content });
-        await vscode.window.showTextDocument(document, { viewColumn: vscode.ViewColumn.Beside });
+        await vscode.window.showTextDocument(document, beside);
       }
     }
   }
@@ -164,11 +162,9 @@ class TrialPanel implements Disposable {
     const found = this.find();
     if (!found) return;
     const tool = triedTool(found.server, found.tool);
-    const text = JSON.stringify(tool);
-    if (text === this.shown) return;
+    if (isDeepStrictEqual(tool, this.shown)) return;
     this.send({ kind: 'tool', tool, changed: this.shown !== undefined });
-    this.shown = text;
-    this.original = tool.original;
+    this.shown = tool;
   }
 
   private fill(given: TrialPanelDeps['given']): void {
@@ -178,19 +174,15 @@ class TrialPanel implements Disposable {
   }
 
   private find(): { server: ServerStatus; tool: ServedTool } | undefined {
-    const server = this.deps.slot.state.snapshot.servers.find(({ id }) => id === this.deps.server);
+    const server = this.deps.slot.serverOf(this.deps.server);
     const tool = server?.tools.find(({ published }) => published === this.deps.published);
     return server && tool ? { server, tool } : undefined;
   }
 
   private async runDocument(): Promise<void> {
-    let given: Record<string, unknown>;
-    try {
-      given = await this.deps.documents.read(this.document);
-    } catch (error) {
-      return this.refuse(`The document is not valid yet: ${(error as Error).message}`);
-    }
-    await this.run(given);
+    const given = await this.deps.documents.read(this.document).catch((error: Error) => error);
+    if (given instanceof Error) this.refuse(`The document is not valid yet: ${given.message}`);
+    else await this.run(given);
   }
 
   private async run(given: Readonly<Record<string, unknown>>): Promise<void> {
@@ -199,7 +191,6 @@ class TrialPanel implements Disposable {
     if (!host) return this.refuse('No MCP server runs in this window.');
     const call = new AbortController();
     this.call = call;
-    this.called = true;
     this.send({ kind: 'started' });
     const begun = Date.now();
     const ended = (outcome: TrialOutcome): void => this.send({ kind: 'ended', outcome, ms: Date.now() - begun });
@@ -213,7 +204,7 @@ class TrialPanel implements Disposable {
         conversation: this.conversation,
         agent: 'Try Tool',
         // *Run* is the answer to `ask` for the shown tool. A denied tool stays denied (S4).
-        ...(this.original !== undefined && { consented: this.original }),
+        ...(this.shown && { consented: this.shown.original }),
         signal: call.signal,
         onProgress: (progress) => this.send({ kind: 'progress', ...progress }),
       });
@@ -270,19 +261,14 @@ function triedTool(server: ServerStatus, { tool, published, original, override }
 }
 
 function trialOutcome(outcome: ToolOutcome): TrialOutcome {
-  switch (outcome.kind) {
-    case 'result': {
-      if (!outcome.unanswered) return { kind: 'result', result: outcome.result };
-      const [part] = outcome.result.content;
-      return { kind: 'error', message: part?.type === 'text' ? part.text.replace(/^Error: /, '') : '', detail: '' };
-    }
-    case 'cancelled':
-      return outcome;
-    case 'error': {
-      const detail = outcome.data === undefined ? '' : JSON.stringify(outcome.data, undefined, 2);
-      return { kind: 'error', message: `${outcome.message} (${outcome.code})`, detail };
-    }
+  if (outcome.kind === 'cancelled') return outcome;
+  if (outcome.kind === 'error') {
+    const detail = outcome.data === undefined ? '' : JSON.stringify(outcome.data, undefined, 2);
+    return { kind: 'error', message: `${outcome.message} (${outcome.code})`, detail };
   }
+  if (!outcome.unanswered) return { kind: 'result', result: outcome.result };
+  const [part] = outcome.result.content;
+  return { kind: 'error', message: part?.type === 'text' ? part.text.replace(/^Error: /, '') : '', detail: '' };
 }
 
 function page(webview: vscode.Webview, extensionUri: vscode.Uri): string {

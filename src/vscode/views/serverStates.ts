@@ -55,6 +55,10 @@ export function stateWord(state: ServerState): string {
   return stateViews[state.kind].word ?? state.kind;
 }
 
+export function isStarting({ state }: ServerStatus): boolean {
+  return state.kind === 'starting' || state.kind === 'reconnecting';
+}
+
 export function actions({ kind }: ServerState): readonly Action[] {
   return stateViews[kind].actions;
 }

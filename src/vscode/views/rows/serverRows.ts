@@ -237,7 +237,7 @@ function shadowedNodes(
 }
 
 function builtInNode({ id, tools, excluded }: Toolset): TreeNode {
-  const facts = ['built in', toolCount(tools.length, tools.length), tokenPhrase(estimatedTokensOf(tools))];
+  const facts = ['built in', toolCount(tools.length), tokenPhrase(estimatedTokensOf(tools))];
   return row({
     id,
     kind: 'builtIn',
