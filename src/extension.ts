@@ -148,7 +148,7 @@ export function activate(context: vscode.ExtensionContext): void {
       slot,
       clock,
       titles,
-      tick: async (rows) => (await import('./vscode/authoring/serverChanges.js')).writeTicks(slot, rows),
+      tick: async (rows) => (await import('./vscode/authoring/fileEdits.js')).writeTicks(slot, rows),
     }),
     pages,
     showCalls({ slot, clock, titles, pages, file: recordFile() }),

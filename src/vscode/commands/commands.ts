@@ -81,7 +81,7 @@ export function registerCommands(
 
   async function enable(enabled: boolean, subject: Subject, selected: unknown): Promise<void> {
     const servers = await chosen(subject, selected, ({ state }) => (state.kind === 'disabled') === enabled);
-    const { writeEnabled } = await import('../authoring/serverChanges.js');
+    const { writeEnabled } = await import('../authoring/fileEdits.js');
     for (const server of servers) await orShowFailure(() => writeEnabled(server, enabled));
   }
 
@@ -92,7 +92,7 @@ export function registerCommands(
 
   async function tick(ticked: boolean, subject: Subject, selected: unknown): Promise<void> {
     const rows = nodesOf(subject, selected).filter((row) => row.ticked !== undefined);
-    const { writeTicks } = await import('../authoring/serverChanges.js');
+    const { writeTicks } = await import('../authoring/fileEdits.js');
     await writeTicks(
       slot,
       rows.map((row) => ({ ...row, ticked })),
@@ -117,7 +117,7 @@ export function registerCommands(
       const { server: id, original } = nodeOf(subject) ?? {};
       const server = slot.serverOf(id);
       if (!server || original === undefined) return;
-      await (await import('../authoring/serverChanges.js')).goToPattern(server, original);
+      await (await import('../authoring/fileEdits.js')).goToPattern(server, original);
     },
     release: async (subject) => {
       const { server, conversation } = nodeOf(subject) ?? {};
@@ -145,8 +145,8 @@ export function registerCommands(
     copyDiagnostics: async () => (await import('./copyDiagnostics.js')).copyDiagnostics(slot, logs, manifest),
     openWalkthrough: () => execute('workbench.action.openWalkthrough', walkthrough, false),
     openSettings: () => execute('workbench.action.openSettings', '@ext:minds.mcp-toolsets'),
-    createConfig: async () => (await import('./openConfig.js')).createConfig(),
-    openConfig: async () => (await import('./openConfig.js')).openConfig(),
+    createConfig: async () => (await import('./configEdits.js')).createConfig(),
+    openConfig: async () => (await import('./configEdits.js')).openConfig(),
     addServer: async () => (await import('./addServer.js')).addServer(secrets),
     import: async (file) =>
       (await import('./importing.js')).importServersInto(secrets, typeof file === 'string' ? file : undefined),

@@ -67,9 +67,9 @@ export async function untilReady(
 ): Promise<void> {
   // A server that restarts still serves its tools.
   const starting = (): string[] =>
-    slot.state.snapshot.servers
-      .filter(({ state, tools }) => state.kind === 'starting' && tools.length === 0)
-      .map(({ id }) => id);
+    slot.state.snapshot.servers.flatMap(({ id, state, tools }) =>
+      state.kind === 'starting' && tools.length === 0 ? [id] : [],
+    );
   const isReady = (): boolean => slot.state.phase !== 'reading' && starting().length === 0;
   if (isReady()) return;
   onWait(starting());
@@ -161,8 +161,10 @@ export class EngineSlot {
     const state = this.files?.state;
     if (!state || this.ended) return;
     this.refresh();
-    if (this.engine) this.feed(this.engine, state);
-    else if (hasText(state)) this.loading ??= this.load();
+    if (!this.engine && hasText(state)) this.loading ??= this.load();
+    this.engine?.host
+      .setSources(state.sources)
+      .catch((error: unknown) => this.deps.log.write('error', `The files were not applied: ${stackOf(error)}`));
   }
 
   private async load(): Promise<Engine | undefined> {
@@ -178,20 +180,12 @@ export class EngineSlot {
       this.apply();
       return engine;
     } catch (error) {
-      this.deps.log.write('error', `The engine did not start: ${asText((error as Error).stack ?? error)}`);
+      this.deps.log.write('error', `The engine did not start: ${stackOf(error)}`);
       this.deps.onFailure(error);
       this.isKnown = true;
       this.refresh();
       return undefined;
     }
-  }
-
-  private feed(engine: Engine, state: ConfigFilesState): void {
-    engine.host
-      .setSources(state.sources)
-      .catch((error: unknown) =>
-        this.deps.log.write('error', `The files were not applied: ${asText((error as Error).stack ?? error)}`),
-      );
   }
 
   private phase(): WindowState['phase'] {
@@ -208,4 +202,8 @@ export class EngineSlot {
     const own = [...(this.files?.state?.problems ?? []), ...this.observers.flatMap((problems) => problems(phase))];
     return own.length === 0 ? core : { ...core, problems: [...core.problems, ...own] };
   }
+}
+
+function stackOf(error: unknown): string {
+  return asText((error as Error).stack ?? error);
 }

@@ -64,11 +64,9 @@ export function showTree({ slot, clock, titles, tick }: TreeDeps): Disposable {
       const message = sidebarMessage(state, fileLabel);
       if ((view.message ?? '') !== message) view.message = message;
       const { servers } = state.snapshot;
+      const isPending = servers.some(({ approval }) => approval.kind === 'pending');
       setContext('broken', hasBrokenFile(state));
-      setContext(
-        'pending',
-        servers.some(({ approval }) => approval.kind === 'pending'),
-      );
+      setContext('pending', isPending);
       setContext('serves', servers.some(serves));
       setContext('phase', state.phase);
     }),
@@ -84,7 +82,6 @@ interface Row {
 class ServerRows implements vscode.TreeDataProvider<Row> {
   private readonly changes = new vscode.EventEmitter<Row | undefined>();
   private readonly rows = new Map<string, Row>();
-  private readonly parents = new Map<string, TreeNode>();
   private servers: readonly TreeNode[] = [];
   private readonly top = new HeldAnswers(() => this.servers.map((node) => this.rowOf(node)));
 
@@ -119,14 +116,14 @@ class ServerRows implements vscode.TreeDataProvider<Row> {
   }
 
   getParent({ node: { id } }: Row): Row | undefined {
-    const parent = this.parents.get(id);
+    const parent = allOf(this.servers).find(({ children }) => children.some((child) => child.id === id));
     return parent && this.rowOf(parent);
   }
 
   instance(server: unknown, instance: unknown): Row | undefined {
-    const own = this.servers.find((node) => node.kind === 'server' && node.server === server);
-    const rows = own?.children.flatMap(({ children }) => children) ?? [];
-    const found = rows.find(({ kind, id }) => kind === 'instance' && id.endsWith(`/instance/${asText(instance)}`));
+    const end = `/instance/${asText(instance)}`;
+    const instances = allOf(this.servers).filter(({ kind }) => kind === 'instance');
+    const found = instances.find((node) => node.server === server && node.id.endsWith(end));
     return found && this.rowOf(found);
   }
 
@@ -149,20 +146,19 @@ class ServerRows implements vscode.TreeDataProvider<Row> {
     return row;
   }
 
+  /** Without a redraw, rows change too, because a person may unfold them later. */
   private keepRows(): void {
-    const present = new Set<string>();
-    this.parents.clear();
-    const visit = (node: TreeNode): void => {
-      present.add(node.id);
-      for (const { id } of node.children) this.parents.set(id, node);
-      // Without a redraw too, because a person may unfold the row later.
-      const row = this.rows.get(node.id);
-      if (row) row.node = node;
-      node.children.forEach(visit);
-    };
-    this.servers.forEach(visit);
-    for (const id of this.rows.keys()) if (!present.has(id)) this.rows.delete(id);
+    const present = new Map(allOf(this.servers).map((node) => [node.id, node]));
+    for (const [id, row] of this.rows) {
+      const node = present.get(id);
+      if (node) row.node = node;
+      else this.rows.delete(id);
+    }
   }
+}
+
+function allOf(nodes: readonly TreeNode[]): TreeNode[] {
+  return nodes.flatMap((node) => [node, ...allOf(node.children)]);
 }
 
 const foldings = {
