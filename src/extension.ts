@@ -3,6 +3,7 @@
  */
 import * as vscode from 'vscode';
 import { join } from 'node:path';
+import { version } from '../package.json';
 import { ApprovalLedger } from './core/approval/ledger.js';
 import { OfferLedger } from './core/approval/offerLedger.js';
 import { offerTextsIn } from './core/approval/offerTexts.js';
@@ -21,7 +22,6 @@ import { askForCall } from './vscode/consent/callQuestion.js';
 import { childEnvironment } from './vscode/engine/childEnvironment.js';
 import { registerCommands } from './vscode/commands/commands.js';
 import { registerReviewAnswers } from './vscode/views/review/reviewQuestion.js';
-import type { Manifest } from './vscode/commands/copyDiagnostics.js';
 import {
   approvalStore,
   isInWorkspace,
@@ -46,6 +46,7 @@ import {
   onDidChangeSettings,
   toolPermissions,
 } from './vscode/engine/settings.js';
+import type { Shell } from './vscode/engine/shell.js';
 import { storageFolder } from './vscode/engine/storageFolder.js';
 import { registerSignIn } from './vscode/consent/signIn.js';
 import { window } from './vscode/views/inertEditor.js';
@@ -65,7 +66,6 @@ const editorCapabilities = 'mcpToolsets.editorCapabilities';
 
 export function activate(context: vscode.ExtensionContext): void {
   const clock = systemClock;
-  const manifest = context.extension.packageJSON as Manifest;
   const logs = new Logs(hostSettings.trace);
   const storage = storageFolder(context);
   const offers = new OfferLedger({
@@ -111,7 +111,7 @@ export function activate(context: vscode.ExtensionContext): void {
         log: logs.host,
         serverLog: (server) => logs.ofServer(server),
         env: childEnvironment(process.env),
-        version: manifest.version,
+        version,
         readSources: () => slot.readFiles(),
         guardianScript: join(context.extensionPath, 'dist', 'guardian.js'),
         results: { folder: storage, quota: artifactsQuota, maxResultBytes },
@@ -131,6 +131,7 @@ export function activate(context: vscode.ExtensionContext): void {
     onFailure: (error) => void window.showErrorMessage(inert`MCP Toolsets could not start: ${asText(error)}`),
   });
   running = slot;
+  const shell: Shell = { context, slot, clock, logs, secrets, titles, storage };
   const pages = new CallPages(slot);
   const recheck = (): void => slot.engine?.host.permission.recheck();
   const reapply = (): void => void slot.engine?.host.reapply();
@@ -144,24 +145,19 @@ export function activate(context: vscode.ExtensionContext): void {
     registerReviewAnswers(),
     askForApprovals(slot, ledger),
     showChangedOffers(slot, offers),
-    showTree({
-      slot,
-      clock,
-      titles,
-      tick: async (rows) => (await import('./vscode/authoring/fileEdits.js')).writeTicks(slot, rows),
-    }),
+    showTree(shell, async (rows) => (await import('./vscode/authoring/fileEdits.js')).writeTicks(slot, rows)),
     pages,
-    showCalls({ slot, clock, titles, pages, file: recordFile() }),
+    showCalls(shell, pages, recordFile()),
     showStatusBar(slot),
     showDiagnostics(slot),
-    registerCommands(slot, logs, secrets, manifest),
-    registerTryTool({ slot, version: manifest.version, extensionUri: context.extensionUri }),
-    registerSignIn(slot, logs),
+    registerCommands(shell),
+    registerTryTool(shell),
+    registerSignIn(shell),
     registerProblemPages(context.extensionUri),
-    registerAuthoring(slot, secrets, () => childEnvironment(process.env)),
-    registerMinds({ slot, clock, log: logs.host, storage, titles, pages }),
-    serveOtherAgents(slot, ledger, context, logs.host),
-    new ToolsetProvider({ slot, clock, log: logs.host, extensionId: context.extension.id }),
+    registerAuthoring(shell),
+    registerMinds(shell, pages),
+    serveOtherAgents(shell, ledger),
+    new ToolsetProvider(shell),
     slot.onDidChange(({ snapshot }) => logs.keep(snapshot.servers.map(({ id }) => id))),
     onDidChangeSettings(['mcpToolsets.toolPermissions', 'mcpToolsets.adminTools'], recheck),
     vscode.workspace.onDidChangeWorkspaceFolders(recheck),

@@ -3,16 +3,15 @@ import * as vscode from 'vscode';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { ApprovalLedger } from '../../core/approval/ledger.js';
-import type { Disposable } from '../../core/base/disposables.js';
 import type { Log } from '../../core/base/log.js';
 import { asText } from '../../core/base/text.js';
 import { samePath } from '../../core/base/paths.js';
 import { startOfFile } from '../../core/config/model.js';
 import { folderPaths } from '../engine/configFiles.js';
 import type { AgentsOptions } from '../engine/engine.js';
-import type { EngineSlot } from '../engine/engineSlot.js';
 import type { EndpointPort } from '../engine/settingScopes.js';
 import { endpointPort, onDidChangeSettings } from '../engine/settings.js';
+import type { Shell } from '../engine/shell.js';
 import { inert } from '../../core/base/inert.js';
 import { commands, tell } from '../views/inertEditor.js';
 import { whyNothingRuns } from '../views/phrases.js';
@@ -21,12 +20,8 @@ import { agentEndpointProblem, agentsWindowProblem, editorEndpointProblem } from
 
 const chosenPortKey = 'mcpToolsets.endpointPort';
 
-export function serveOtherAgents(
-  slot: EngineSlot,
-  ledger: ApprovalLedger,
-  { workspaceState, globalStorageUri, extensionPath }: vscode.ExtensionContext,
-  log: Log,
-): Disposable {
+export function serveOtherAgents({ slot, logs, context }: Shell, ledger: ApprovalLedger): vscode.Disposable {
+  const { workspaceState, globalStorageUri, extensionPath } = context;
   const wanted = (): EndpointPort => endpointPort(workspaceState.get(chosenPortKey));
   const refresh = (): void => slot.refresh();
   const followPort = (): void => {
@@ -54,7 +49,7 @@ export function serveOtherAgents(
     onDidChangeSettings(['mcpToolsets.endpoint.port'], followPort),
     slot.onDidLoad(({ endpoint, onDidServeAgentHost }) => {
       onDidServeAgentHost(refresh);
-      void keepLauncher(extensionPath, log);
+      void keepLauncher(extensionPath, logs.host);
       endpoint.onDidChange(refresh);
       endpoint.use(wanted().port);
     }),

@@ -26,6 +26,7 @@ import { failureText, overrideText, present, previousLine, toolCount } from '../
 import { actions, stateWord } from '../views/serverStates.js';
 import { openToEdit } from '../views/review/documents.js';
 import { lenses } from './lensModel.js';
+import { childEnvironment } from '../engine/childEnvironment.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
 
 export type Authoring = ReturnType<typeof createAuthoring>;
@@ -37,13 +38,13 @@ interface FixesOfFile {
   readonly all: readonly TextEdit[];
 }
 
-export function createAuthoring(slot: EngineSlot, env: () => Readonly<Record<string, string | undefined>>) {
+export function createAuthoring(slot: EngineSlot) {
   /** Cached, because the editor asks with every move of the cursor. */
   let last: FixesOfFile | undefined;
   const statusOf = ({ uri }: vscode.TextDocument, id: string): ServerStatus | undefined =>
     slot.state.snapshot.servers.find((server) => server.id === id && samePath(server.source, uri.fsPath));
   const known = (document: vscode.TextDocument) => ({
-    variables: Object.entries(env())
+    variables: Object.entries(childEnvironment(process.env))
       .flatMap(([name, value]) => (value === undefined ? [] : [name]))
       .sort(),
     tools: (server: string) => knownTools(statusOf(document, server)),

@@ -1,26 +1,20 @@
 /** Registers the help for config files (E1, E2). The working code brings the YAML parser, so the first request loads it (P1). */
 import * as vscode from 'vscode';
 import { isDeepStrictEqual } from 'node:util';
-import type { Disposable } from '../../core/base/disposables.js';
 import { isObject } from '../../core/base/isObject.js';
 import { configPath } from '../engine/configFiles.js';
-import type { EngineSlot } from '../engine/engineSlot.js';
-import type { EnteredSecrets } from '../engine/enteredSecrets.js';
+import type { Shell } from '../engine/shell.js';
 import { serverOf } from '../views/rows/subject.js';
 import type { Authoring } from './authoring.js';
 import type { FileChange } from './fileEdits.js';
 import { commands } from '../views/inertEditor.js';
 import { lensFacts } from '../views/serverStates.js';
 
-export function registerAuthoring(
-  slot: EngineSlot,
-  secrets: EnteredSecrets,
-  env: () => Readonly<Record<string, string | undefined>>,
-): Disposable {
+export function registerAuthoring({ slot, secrets }: Shell): vscode.Disposable {
   const files: vscode.DocumentSelector = { scheme: 'file', pattern: `**/${configPath}` };
   let loaded: Promise<Authoring> | undefined;
   const load = (): Promise<Authoring> => {
-    loaded ??= import('./authoring.js').then(({ createAuthoring }) => createAuthoring(slot, env));
+    loaded ??= import('./authoring.js').then(({ createAuthoring }) => createAuthoring(slot));
     return loaded;
   };
   const stale = new vscode.EventEmitter<void>();

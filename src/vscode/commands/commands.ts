@@ -3,15 +3,12 @@ import * as vscode from 'vscode';
 import { inert } from '../../core/base/inert.js';
 import { messageOf } from '../../core/base/text.js';
 import { choose, commands, orShowFailure, tell, window } from '../views/inertEditor.js';
-import type { Disposable } from '../../core/base/disposables.js';
 import type { Host } from '../../core/host/hostContract.js';
 import type { ServerStatus } from '../../core/reconcile/status.js';
 import type { ToolPermission } from '../../core/tools/permissions.js';
 import { showPlace } from '../views/review/documents.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
-import type { EnteredSecrets } from '../engine/enteredSecrets.js';
-import type { Manifest } from './copyDiagnostics.js';
-import type { Logs } from '../engine/logs.js';
+import type { Shell } from '../engine/shell.js';
 import { whyNone, whyNothingRuns } from '../views/phrases.js';
 import { pickServer } from '../views/pickServer.js';
 import { actions } from '../views/serverStates.js';
@@ -29,12 +26,7 @@ const deeds = {
   restart: { doing: 'Restarting', needs: 'restartable' },
 } as const;
 
-export function registerCommands(
-  slot: EngineSlot,
-  logs: Logs,
-  secrets: EnteredSecrets,
-  manifest: Manifest,
-): Disposable {
+export function registerCommands({ slot, logs, secrets, context }: Shell): vscode.Disposable {
   async function act(deed: keyof typeof deeds, servers: (fits: Fits) => Promise<ServerStatus[]>): Promise<void> {
     const { doing, needs } = deeds[deed];
     const fitting = await servers(({ state }) => actions(state).includes(needs));
@@ -142,7 +134,7 @@ export function registerCommands(
       const errors = nodesOf(subject, selected).flatMap(({ kind, name }) => (kind === 'problem' && name ? [name] : []));
       return vscode.env.clipboard.writeText(errors.join('\n'));
     },
-    copyDiagnostics: async () => (await import('./copyDiagnostics.js')).copyDiagnostics(slot, logs, manifest),
+    copyDiagnostics: async () => (await import('./copyDiagnostics.js')).copyDiagnostics(slot, logs, context),
     openWalkthrough: () => execute('workbench.action.openWalkthrough', walkthrough, false),
     openSettings: () => execute('workbench.action.openSettings', '@ext:minds.mcp-toolsets'),
     createConfig: async () => (await import('./configEdits.js')).createConfig(),

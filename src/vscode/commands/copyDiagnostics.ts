@@ -9,12 +9,13 @@ import { bugReport } from './bugReport.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
 import type { Logs } from '../engine/logs.js';
 
-export interface Manifest {
+interface Manifest {
   readonly version: string;
   readonly contributes: { readonly configuration: { readonly properties: Readonly<Record<string, unknown>> } };
 }
 
-export async function copyDiagnostics(slot: EngineSlot, logs: Logs, manifest: Manifest): Promise<void> {
+export async function copyDiagnostics(slot: EngineSlot, logs: Logs, context: vscode.ExtensionContext): Promise<void> {
+  const manifest = context.extension.packageJSON as Manifest;
   const redactor = new Redactor();
   const configuration = vscode.workspace.getConfiguration();
   const names = Object.keys(manifest.contributes.configuration.properties);

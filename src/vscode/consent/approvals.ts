@@ -5,7 +5,6 @@ import { choose, commands, tell, window } from '../views/inertEditor.js';
 import { sameServer, type ApprovalLedger, type ApprovedServer } from '../../core/approval/ledger.js';
 import { asText } from '../../core/base/text.js';
 import { samePath } from '../../core/base/paths.js';
-import type { Disposable } from '../../core/base/disposables.js';
 import type { StatusSnapshot } from '../../core/reconcile/status.js';
 import {
   commandLine,
@@ -22,7 +21,7 @@ import { agreedInReview } from '../views/review/reviewQuestion.js';
 import { whyNone } from '../views/phrases.js';
 import { serverOf, type Subject } from '../views/rows/subject.js';
 
-export function askForApprovals(slot: EngineSlot, ledger: ApprovalLedger): Disposable {
+export function askForApprovals(slot: EngineSlot, ledger: ApprovalLedger): vscode.Disposable {
   const reviews = new ReadOnlyDocuments({ scheme: 'mcp-toolsets-approval', gone: 'This review has ended.' });
   /** The fingerprints of waiting launches after their question. */
   let asked = new Set<string>();

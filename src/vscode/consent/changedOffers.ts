@@ -2,7 +2,6 @@
 import * as vscode from 'vscode';
 import type { OfferLedger } from '../../core/approval/offerLedger.js';
 import type { OfferName } from '../../core/approval/offerPrints.js';
-import type { Disposable } from '../../core/base/disposables.js';
 import { inert } from '../../core/base/inert.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
 import { fileLabel } from '../views/places.js';
@@ -18,7 +17,7 @@ import { ReadOnlyDocuments } from '../views/review/readOnlyDocuments.js';
 import { agreedInReview } from '../views/review/reviewQuestion.js';
 import { nodeOf, serverOf, type Subject } from '../views/rows/subject.js';
 
-export function showChangedOffers(slot: EngineSlot, offers: OfferLedger): Disposable {
+export function showChangedOffers(slot: EngineSlot, offers: OfferLedger): vscode.Disposable {
   const reviews = new ReadOnlyDocuments({ scheme: 'mcp-toolsets-changes', gone: 'This review has ended.', most: 20 });
   const command = commands({
     acceptTools: async (subject) => {

@@ -4,10 +4,8 @@ import { unlessAborted } from '../../core/base/events.js';
 import { inert, type Inert } from '../../core/base/inert.js';
 import { messageOf } from '../../core/base/text.js';
 import { commands, tell, window } from '../views/inertEditor.js';
-import type { Disposable } from '../../core/base/disposables.js';
 import type { Redirect, SignInBrowser, SignInParties } from '../../core/connections/http/oauth/contract.js';
-import type { EngineSlot } from '../engine/engineSlot.js';
-import type { Logs } from '../engine/logs.js';
+import type { Shell } from '../engine/shell.js';
 import { signInActions } from '../views/serverStates.js';
 import { pickServer } from '../views/pickServer.js';
 import { serverOf, type Subject } from '../views/rows/subject.js';
@@ -16,7 +14,7 @@ import { SignInNews } from './signInNews.js';
 const extensionId = 'minds.mcp-toolsets';
 const returnPath = '/signed-in';
 
-export function registerSignIn(slot: EngineSlot, logs: Logs): Disposable {
+export function registerSignIn({ slot, logs }: Shell): vscode.Disposable {
   const news = new SignInNews();
   /** The present sign-ins. Another attempt ends the earlier one, because the person may have closed its page. */
   const running = new Map<string, AbortController>();

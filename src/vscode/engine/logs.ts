@@ -1,6 +1,5 @@
 /** The core's logs as output channels (E4). A channel is created with its first line. */
 import * as vscode from 'vscode';
-import type { Disposable } from '../../core/base/disposables.js';
 import type { Log, LogLevel } from '../../core/base/log.js';
 
 const hostChannel = 'MCP Toolsets';
@@ -13,7 +12,7 @@ interface OpenLog {
   readonly lines: string[];
 }
 
-export class Logs implements Disposable {
+export class Logs implements vscode.Disposable {
   private readonly open = new Map<string, OpenLog>();
   /** Closed channels. While their servers end, their lines go to the log of the extension. */
   private readonly closed = new Set<string>();

@@ -1,7 +1,6 @@
 /** Reads the settings `mcpToolsets.*`. Each use reads them again, so a change counts at once. */
 import * as vscode from 'vscode';
 import { effectiveLists, endpointPortOf, permissionsByScope, type EndpointPort } from './settingScopes.js';
-import type { Disposable } from '../../core/base/disposables.js';
 import type { HostSettings } from '../../core/host/hostContract.js';
 
 const section = 'mcpToolsets';
@@ -18,7 +17,7 @@ type Own =
 type List = 'allowedServers' | 'deniedServers' | 'allowManagedServersOnly';
 type Setting = `mcpToolsets.${Own}` | `chat.mcp.${List}` | 'chat' | 'extensions.supportAgentsWindow';
 
-export function onDidChangeSettings(names: readonly Setting[], run: () => void): Disposable {
+export function onDidChangeSettings(names: readonly Setting[], run: () => void): vscode.Disposable {
   return vscode.workspace.onDidChangeConfiguration((change) => {
     if (names.some((name) => change.affectsConfiguration(name))) run();
   });

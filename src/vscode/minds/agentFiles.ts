@@ -5,7 +5,6 @@ import { basename, dirname, join } from 'node:path';
 import { inert } from '../../core/base/inert.js';
 import { shortList, asText, messageOf } from '../../core/base/text.js';
 import { commands, tell, window } from '../views/inertEditor.js';
-import type { Disposable } from '../../core/base/disposables.js';
 import { SingleFlight } from '../../core/base/singleFlight.js';
 import { grantedOf, teamPath } from '../../core/team/grants.js';
 import type { AgentOfMember } from '../../core/team/agentFiles.js';
@@ -16,11 +15,10 @@ import { configuredToolsets } from '../../core/host/conversationTools.js';
 import { openDocument } from '../views/review/documents.js';
 import { present, whyNothingRuns } from '../views/phrases.js';
 import { makeFolders, type FolderMaker } from './newFolders.js';
-import type { MindsDeps } from './participant.js';
+import type { TeamFiles } from './teamFiles.js';
+import type { Shell } from '../engine/shell.js';
 
-type AgentFilesDeps = Pick<MindsDeps, 'slot' | 'team' | 'clock' | 'log'>;
-
-export function registerAgentFiles({ slot, team, clock, log }: AgentFilesDeps): Disposable {
+export function registerAgentFiles({ slot, clock, logs: { host: log } }: Shell, team: TeamFiles): vscode.Disposable {
   let wanted = false;
   /** The files since the last command. */
   let written: string[] = [];
@@ -135,7 +133,7 @@ export function registerAgentFiles({ slot, team, clock, log }: AgentFilesDeps): 
   }
 }
 
-function listen(folder: string, told: () => void): Disposable {
+function listen(folder: string, told: () => void): vscode.Disposable {
   const pattern = new vscode.RelativePattern(vscode.Uri.file(dirname(folder)), basename(folder));
   const watcher = vscode.workspace.createFileSystemWatcher(pattern, false, true, true);
   watcher.onDidCreate(told);

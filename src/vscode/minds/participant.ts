@@ -2,8 +2,6 @@
 import * as vscode from 'vscode';
 import { randomUUID } from 'node:crypto';
 import { code, inertLines, formatted } from '../../core/base/inert.js';
-import type { Clock } from '../../core/base/clock.js';
-import type { Log } from '../../core/base/log.js';
 import { runTurn, type ModelSetup, type TurnEnd } from '../../core/minds/conversation.js';
 import { filesIn, pastOf, recordOf, type Past, type PastTurn } from '../../core/minds/history.js';
 import { instructionsOf } from '../../core/minds/instructions.js';
@@ -12,8 +10,9 @@ import { projectToolsForProvider } from '../../core/minds/projection.js';
 import type { Member } from '../../core/team/team.js';
 import type { Toolset } from '../../core/tools/catalogue.js';
 import type { Speaker } from '../../core/host/conversationTools.js';
-import type { ConversationTitles } from '../engine/conversationTitles.js';
-import { untilReady, type EngineSlot } from '../engine/engineSlot.js';
+import { untilReady } from '../engine/engineSlot.js';
+import { maxSteps } from '../engine/settings.js';
+import type { Shell } from '../engine/shell.js';
 import type { CallPages } from '../views/calls/callPages.js';
 import { inertStream, type InertStream } from '../views/inertEditor.js';
 import { openDocument } from '../views/review/documents.js';
@@ -26,17 +25,12 @@ import type { ChatQuestions } from './questions.js';
 import type { TeamFiles } from './teamFiles.js';
 import { tellEnd } from './turnEnds.js';
 
-export interface MindsDeps {
-  readonly slot: EngineSlot;
-  readonly clock: Clock;
-  readonly log: Log;
+interface MindsDeps extends Shell {
   readonly team: TeamFiles;
   readonly pages: CallPages;
   readonly artifacts: ArtifactLinks;
   readonly questions: ChatQuestions;
   readonly problems: ModelProblems;
-  readonly titles: Pick<ConversationTitles, 'note'>;
-  readonly maxSteps: () => number;
 }
 
 /** `/as nobody` chooses no member of the team. */
@@ -163,7 +157,7 @@ class ChatExchange {
   }
 
   private async turn(added: readonly ConversationMessage[]): Promise<vscode.ChatResult> {
-    const { slot, clock, log, pages, artifacts, maxSteps, problems, questions, titles } = this.deps;
+    const { slot, clock, logs, pages, artifacts, problems, questions, titles } = this.deps;
     const { stream, conversation, signal } = this;
     const { redact } = slot;
     const messages = [...this.past.messages, ...added];
@@ -197,7 +191,7 @@ class ChatExchange {
     });
     audience.end();
     const { toolsets } = slot;
-    const failure = tellEnd(outcome, { stream, conversation, model, toolsets, problems, log, redact });
+    const failure = tellEnd(outcome, { stream, conversation, model, toolsets, problems, log: logs.host, redact });
     return {
       ...this.result([...added, ...outcome.messages], outcome.end.kind),
       ...(failure !== undefined && { errorDetails: { message: inertLines(failure) } }),

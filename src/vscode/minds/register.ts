@@ -1,18 +1,17 @@
 /** Registers all of `@minds` and its team. The first question loads the code that answers (P1). */
 import * as vscode from 'vscode';
-import type { Disposable } from '../../core/base/disposables.js';
 import { inert } from '../../core/base/inert.js';
 import type { Place, Problem } from '../../core/base/problem.js';
 import { startOfFile } from '../../core/config/model.js';
 import { configuredToolsets } from '../../core/host/conversationTools.js';
-import { maxSteps } from '../engine/settings.js';
+import type { Shell } from '../engine/shell.js';
+import type { CallPages } from '../views/calls/callPages.js';
 import type { EngineSlot, WindowState } from '../engine/engineSlot.js';
 import { registerAgentFiles } from './agentFiles.js';
 import { commands, CompletionItem } from '../views/inertEditor.js';
 import { toolCount } from '../views/phrases.js';
 import { isStarting } from '../views/serverStates.js';
 import { ArtifactLinks, registerShownFiles } from './artifactLinks.js';
-import type { MindsDeps } from './participant.js';
 import { ModelProblems } from './modelProblems.js';
 import { ChatQuestions } from './questions.js';
 import { teamPath } from '../../core/team/grants.js';
@@ -21,16 +20,13 @@ import { TeamFiles } from './teamFiles.js';
 /** `package.json` has the same id. */
 const participantId = 'mcpToolsets.minds';
 
-interface RegisterDeps extends Pick<MindsDeps, 'slot' | 'clock' | 'log' | 'titles' | 'pages'> {
-  readonly storage: string | undefined;
-}
-
-export function registerMinds({ slot, clock, log, storage, titles, pages }: RegisterDeps): Disposable {
+export function registerMinds(shell: Shell, pages: CallPages): vscode.Disposable {
+  const { slot, clock, storage } = shell;
   const team = new TeamFiles(clock);
   const problems = new ModelProblems(() => slot.refresh());
   const artifacts = new ArtifactLinks(storage);
   const questions = new ChatQuestions();
-  const deps = { slot, clock, log, team, pages, artifacts, questions, problems, titles, maxSteps };
+  const deps = { ...shell, team, pages, artifacts, questions, problems };
 
   slot.observe((phase) => [
     ...problems.problems(slot.toolsets, (server) => placeIn(slot, server)),
@@ -54,7 +50,7 @@ export function registerMinds({ slot, clock, log, storage, titles, pages }: Regi
     questions,
     participant,
     registerShownFiles(slot, artifacts),
-    registerAgentFiles({ slot, team, clock, log }),
+    registerAgentFiles(shell, team),
     completeTeamFiles(slot),
     team.onDidChange(() => slot.refresh()),
     vscode.workspace.onDidGrantWorkspaceTrust(() => team.start()),
@@ -82,7 +78,7 @@ function problemsOfTeam(phase: WindowState['phase'], slot: EngineSlot, team: Tea
 }
 
 /** Completes `.minds/team.yaml` (D2). */
-function completeTeamFiles(slot: EngineSlot): Disposable {
+function completeTeamFiles(slot: EngineSlot): vscode.Disposable {
   const files: vscode.DocumentSelector = { scheme: 'file', pattern: `**/${teamPath}` };
   return vscode.languages.registerCompletionItemProvider(
     files,

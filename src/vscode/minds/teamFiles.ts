@@ -2,7 +2,6 @@
 import * as vscode from 'vscode';
 import { join } from 'node:path';
 import type { Clock } from '../../core/base/clock.js';
-import type { Disposable } from '../../core/base/disposables.js';
 import { Emitter, nextEvent } from '../../core/base/events.js';
 import type { Problem } from '../../core/base/problem.js';
 import { teamPath, type ConfiguredToolset } from '../../core/team/grants.js';
@@ -23,7 +22,7 @@ interface TeamFile {
   readonly folder: string;
 }
 
-export class TeamFiles implements Disposable {
+export class TeamFiles implements vscode.Disposable {
   private readonly changes = new Emitter<TeamView>();
   private files: FollowedFiles<TeamFile> | undefined;
   private reader: typeof teamModule | undefined;

@@ -13,14 +13,13 @@ import { asText } from '../../core/base/text.js';
 import { largestConfigFile, readTextFile } from '../../core/base/textFile.js';
 import { window } from '../views/inertEditor.js';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
-import type { Clock } from '../../core/base/clock.js';
-import type { Log } from '../../core/base/log.js';
 import type { Gateway } from '../../core/gateway/http/gateway.js';
 import { toolsForEditor, type Toolset } from '../../core/tools/catalogue.js';
 import { localFolders } from '../engine/configFiles.js';
 import type { Engine } from '../engine/engine.js';
-import { untilHolds, type EngineSlot } from '../engine/engineSlot.js';
+import { untilHolds } from '../engine/engineSlot.js';
 import { onDidChangeSettings } from '../engine/settings.js';
+import type { Shell } from '../engine/shell.js';
 import { isStarting } from '../views/serverStates.js';
 import { version } from '../../../package.json';
 import { isBeginning, labelsOf, type Rival } from './presence.js';
@@ -30,13 +29,6 @@ import { Presenter, type Stage } from './presenter.js';
 const providerId = 'mcpToolsets';
 
 type Definition = vscode.McpHttpServerDefinition;
-
-interface ProviderDeps {
-  readonly slot: EngineSlot;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly extensionId: string;
-}
 
 /** Changes within this time, in milliseconds, become one announcement. */
 const together = 10;
@@ -68,8 +60,9 @@ export class ToolsetProvider implements vscode.McpServerDefinitionProvider<Defin
 
   readonly onDidChangeMcpServerDefinitions = this.changes.event;
 
-  constructor(private readonly deps: ProviderDeps) {
-    const { slot, clock, log } = deps;
+  constructor(private readonly deps: Shell) {
+    const { slot, clock, logs } = deps;
+    const log = logs.host;
     this.presenter = this.store.add(new Presenter({ clock, log, stage: this.stage(), onChange: () => slot.refresh() }));
     slot.observe(() => this.presenter.problems());
     this.store.add(slot.onDidLoad((engine) => this.follow(engine)));
@@ -119,12 +112,12 @@ export class ToolsetProvider implements vscode.McpServerDefinitionProvider<Defin
   }
 
   private take(): void {
-    const { slot, log } = this.deps;
+    const { slot, logs } = this.deps;
     const { gateway } = this;
     const state = slot.engine?.editorEndpoint.state;
     if (state?.kind === 'failed' && !this.saidFailure) {
       this.saidFailure = true;
-      log.write('error', `The gateway did not start, so no agent sees a tool: ${state.reason}`);
+      logs.host.write('error', `The gateway did not start, so no agent sees a tool: ${state.reason}`);
       void window.showErrorMessage(inert`MCP Toolsets cannot offer its tools: ${state.reason}`);
     }
     slot.refresh();
@@ -160,7 +153,7 @@ export class ToolsetProvider implements vscode.McpServerDefinitionProvider<Defin
     );
     this.announced = [...labels, ...this.leaving];
     if (isDeepStrictEqual(this.announced, announced)) return;
-    this.deps.log.write('debug', `Announced to the editor: ${this.announced.join(', ') || 'nothing'}`);
+    this.deps.logs.host.write('debug', `Announced to the editor: ${this.announced.join(', ') || 'nothing'}`);
     this.announcement ??= this.deps.clock.after(together, () => {
       this.announcement = undefined;
       this.changes.fire();
@@ -189,12 +182,12 @@ export class ToolsetProvider implements vscode.McpServerDefinitionProvider<Defin
   }
 
   private stage(): Stage {
-    const { slot, extensionId } = this.deps;
+    const { slot, context } = this.deps;
     return {
       toolNames: () => new Set(vscode.lm.tools.map(({ name }) => name)),
       startServer: async (label) => {
         if (!vscode.workspace.isTrusted) return;
-        const server = `${extensionId.toLowerCase()}/${label}`;
+        const server = `${context.extension.id.toLowerCase()}/${label}`;
         await vscode.commands.executeCommand('workbench.mcp.startServer', server, { waitForLiveTools: true });
       },
       isConnected: (label) => (this.gateway?.activityOf(label, 'editor').listed ?? 0) > 0,

@@ -11,12 +11,8 @@ import type { OtherOutcome } from '../../core/protocol/request.js';
 import type { OpenedApp } from '../../core/host/conversationTools.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
 import { window } from '../views/inertEditor.js';
+import { version } from '../../../package.json';
 import { AppBridge } from './appBridge.js';
-
-export interface AppPanelDeps {
-  readonly slot: EngineSlot;
-  readonly version: string;
-}
 
 export class AppPanel implements Disposable {
   private readonly store = new DisposableStore('app panel');
@@ -27,7 +23,7 @@ export class AppPanel implements Disposable {
   private mark: string = randomUUID();
 
   constructor(
-    private readonly deps: AppPanelDeps,
+    private readonly slot: EngineSlot,
     private readonly onEnd: () => void,
   ) {
     this.panel = window.createWebviewPanel(
@@ -57,7 +53,7 @@ export class AppPanel implements Disposable {
     if ('wrong' in page) return page.wrong;
     this.mark = randomUUID();
     this.bridge = this.bridgeOf(app);
-    const isOfThisMachine = this.deps.slot.serverOf(app.toolset)?.isOfThisMachine === true;
+    const isOfThisMachine = this.slot.serverOf(app.toolset)?.isOfThisMachine === true;
     this.panel.webview.html = framePage(page, { mark: this.mark, isOfThisMachine });
     this.panel.reveal(undefined, true);
     return undefined;
@@ -87,7 +83,7 @@ export class AppPanel implements Disposable {
     instance: 'any' | 'held',
   ): Promise<OtherOutcome> {
     const request = { toolset, conversation, method: 'resources/read', params: { uri }, signal, instance };
-    return (await this.deps.slot.engine?.request(request)) ?? gone;
+    return (await this.slot.engine?.request(request)) ?? gone;
   }
 
   private bridgeOf(app: OpenedApp): AppBridge {
@@ -98,10 +94,10 @@ export class AppPanel implements Disposable {
       tool: { ...tool.tool },
       arguments: given,
       result: { ...result },
-      productVersion: this.deps.version,
+      productVersion: version,
       theme: () => themeOf(vscode.window.activeColorTheme.kind),
       call: async (name, args, signal) =>
-        (await this.deps.slot.engine?.host.call({ ...own, tool: name, arguments: args, signal })) ?? gone,
+        (await this.slot.engine?.host.call({ ...own, tool: name, arguments: args, signal })) ?? gone,
       read: (uri, signal) => this.request(app, uri, signal, 'held'),
       send: (message) => void this.panel.webview.postMessage({ page: mark, message } satisfies Marked),
     });

@@ -14,12 +14,12 @@ import type { ServerStatus } from '../../core/reconcile/status.js';
 import type { ServedTool } from '../../core/tools/catalogue.js';
 import type { KeptTrial, ToPage, ToPanel, TrialOutcome, TriedTool } from '../../webview/messages.js';
 import { effects } from '../views/phrases.js';
-import { AppPanel, type AppPanelDeps } from './appPanel.js';
+import { AppPanel } from './appPanel.js';
 import { ArgumentDocuments } from './argumentDocuments.js';
 import { newTrialConversation } from '../engine/conversationTitles.js';
+import type { Shell } from '../engine/shell.js';
 
-interface TrialPanelDeps extends AppPanelDeps {
-  readonly extensionUri: vscode.Uri;
+interface TrialPanelDeps extends TryToolDeps {
   readonly documents: ArgumentDocuments;
   readonly server: string;
   readonly published: string;
@@ -30,7 +30,7 @@ interface TrialPanelDeps extends AppPanelDeps {
   readonly kept?: { readonly panel: vscode.WebviewPanel; readonly document: string | undefined };
 }
 
-export type TryToolDeps = Pick<TrialPanelDeps, 'slot' | 'extensionUri' | 'version'>;
+export type TryToolDeps = Pick<Shell, 'slot' | 'context'>;
 
 export class Panels implements Disposable {
   private readonly documents = new ArgumentDocuments();
@@ -60,7 +60,7 @@ export class Panels implements Disposable {
 
   /** Shows the app of a result in the chat. Resolves as `AppPanel.show` does. */
   showApp(app: OpenedApp): Promise<string | undefined> {
-    const panel: AppPanel = new AppPanel(this.deps, () => this.apps.delete(panel));
+    const panel: AppPanel = new AppPanel(this.deps.slot, () => this.apps.delete(panel));
     this.apps.add(panel);
     return panel.show(app);
   }
@@ -86,18 +86,15 @@ class TrialPanel implements Disposable {
   private ended = false;
 
   constructor(private readonly deps: TrialPanelDeps) {
-    const { extensionUri, published, slot, documents, kept } = deps;
+    const { published, slot, documents, kept } = deps;
+    const { extensionUri } = deps.context;
     this.document = documents.newUri(published);
     if (kept?.document !== undefined) documents.restore(this.document, kept.document);
     const roots = ['media', 'dist'].map((folder) => vscode.Uri.joinPath(extensionUri, folder));
-    const options = { enableScripts: true, localResourceRoots: roots };
-    this.panel =
-      kept?.panel ??
-      window.createWebviewPanel('mcpToolsets.tryTool', inert`${published}`, vscode.ViewColumn.Active, {
-        ...options,
-        // Keeps input and result while another tab is in front.
-        retainContextWhenHidden: true,
-      });
+    // Hidden behind another tab, it keeps input and result.
+    const options = { enableScripts: true, localResourceRoots: roots, retainContextWhenHidden: true };
+    const { Active } = vscode.ViewColumn;
+    this.panel = kept?.panel ?? window.createWebviewPanel('mcpToolsets.tryTool', inert`${published}`, Active, options);
     this.panel.webview.options = options;
     const icon = (theme: string): vscode.Uri => vscode.Uri.joinPath(extensionUri, 'media', `tool-${theme}.svg`);
     this.panel.iconPath = { light: icon('light'), dark: icon('dark') };
@@ -221,7 +218,7 @@ class TrialPanel implements Disposable {
   private async showApp(given: Readonly<Record<string, unknown>>, result: CallToolResult): Promise<void> {
     const tool = this.find()?.tool;
     if (!tool || appOf(tool.tool) === undefined || this.ended) return;
-    this.app ??= new AppPanel(this.deps, () => (this.app = undefined));
+    this.app ??= new AppPanel(this.deps.slot, () => (this.app = undefined));
     const { server: toolset } = this.deps;
     const wrong = await this.app.show({ toolset, tool, conversation: this.conversation, arguments: given, result });
     // After another call, the message would be about an older result.

@@ -4,7 +4,6 @@ import { inert } from '../../core/base/inert.js';
 import { isObject } from '../../core/base/isObject.js';
 import { firstLine } from '../../core/base/text.js';
 import { choose, commands, tell, window } from '../views/inertEditor.js';
-import type { Disposable } from '../../core/base/disposables.js';
 import type { ServerStatus } from '../../core/reconcile/status.js';
 import type { ServedTool } from '../../core/tools/catalogue.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
@@ -13,7 +12,7 @@ import { nodeOf, serverOf, type Subject } from '../views/rows/subject.js';
 import type { KeptTrial } from '../../webview/messages.js';
 import type { Panels, TryToolDeps } from './panels.js';
 
-export function registerTryTool(deps: TryToolDeps): Disposable {
+export function registerTryTool(deps: TryToolDeps): vscode.Disposable {
   let loading: Promise<Panels> | undefined;
   const panels = (): Promise<Panels> => (loading ??= import('./panels.js').then(({ Panels }) => new Panels(deps)));
   return vscode.Disposable.from(

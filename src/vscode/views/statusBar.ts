@@ -1,6 +1,5 @@
 /** Shows `MCP 3/4` in the status bar while there is a config file. A click opens the sidebar. */
 import * as vscode from 'vscode';
-import type { Disposable } from '../../core/base/disposables.js';
 import { Icon, inert, inertLines } from '../../core/base/inert.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
 import { window } from './inertEditor.js';
@@ -8,7 +7,7 @@ import { summary } from './phrases.js';
 
 type Severity = ReturnType<typeof summary>['severity'];
 
-export function showStatusBar(slot: EngineSlot): Disposable {
+export function showStatusBar(slot: EngineSlot): vscode.Disposable {
   const item = window.createStatusBarItem('mcpToolsets.status', vscode.StatusBarAlignment.Right, 90);
   item.name = inert`MCP Toolsets`;
   item.command = 'mcpToolsets.servers.focus';

@@ -3,7 +3,6 @@
  * share, while it is visible. What went in and out comes from the engine of this window.
  */
 import * as vscode from 'vscode';
-import type { Clock } from '../../../core/base/clock.js';
 import { toDisposable, type Disposable } from '../../../core/base/disposables.js';
 import { inert, type Inert } from '../../../core/base/inert.js';
 import { isObject } from '../../../core/base/isObject.js';
@@ -14,9 +13,8 @@ import { isCall, type CallFact, type Fact } from '../../../core/calls/fact.js';
 import { FactLog, type NumberedFact } from '../../../core/calls/factLog.js';
 import { fits, parseFilter, type FactFilter } from '../../../core/calls/filter.js';
 import { clearCalls, followCalls, mostFacts } from '../../../core/files/callFile.js';
-import type { ConversationTitles } from '../../engine/conversationTitles.js';
-import type { EngineSlot } from '../../engine/engineSlot.js';
 import { hostSettings, onDidChangeSettings } from '../../engine/settings.js';
+import type { Shell } from '../../engine/shell.js';
 import { commands, tell, window } from '../inertEditor.js';
 import { present } from '../phrases.js';
 import { asTimePasses, setContext, treeItem } from '../trees.js';
@@ -28,16 +26,8 @@ const viewId = 'mcpToolsets.calls';
 /** So many rows are seen without scrolling. */
 const newest = 20;
 
-interface CallsViewDeps {
-  readonly slot: EngineSlot;
-  readonly clock: Clock;
-  readonly pages: CallPages;
-  /** The file of the record; undefined if no folder is open. */
-  readonly file: string | undefined;
-  readonly titles: Pick<ConversationTitles, 'of' | 'onDidChange'>;
-}
-
-export function showCalls({ slot, clock, pages, file, titles }: CallsViewDeps): Disposable {
+/** @param file the file of the record; undefined if no folder is open */
+export function showCalls({ slot, clock, titles }: Shell, pages: CallPages, file: string | undefined): Disposable {
   const log = new FactLog(mostFacts);
   const rows = new CallRows(log, () => ({ now: clock.now(), titleOf: titles.of }));
   const view = window.createTreeView(viewId, { treeDataProvider: rows, showCollapseAll: true });

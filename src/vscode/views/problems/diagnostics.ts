@@ -4,7 +4,6 @@
  */
 import * as vscode from 'vscode';
 import { isDeepStrictEqual } from 'node:util';
-import type { Disposable } from '../../../core/base/disposables.js';
 import { groupedBy } from '../../../core/base/groupedBy.js';
 import { inert } from '../../../core/base/inert.js';
 import { problemCodes, type Problem, type ProblemCode, type Severity } from '../../../core/base/problem.js';
@@ -15,7 +14,7 @@ import { explanation, plainText } from './problemTexts.js';
 
 export const diagnosticSource = 'MCP Toolsets';
 
-export function showDiagnostics(slot: EngineSlot): Disposable {
+export function showDiagnostics(slot: EngineSlot): vscode.Disposable {
   const collection = vscode.languages.createDiagnosticCollection('mcpToolsets');
   let shown: ReadonlyMap<string, readonly Problem[]> = new Map();
   const listening = slot.onDidChange(({ snapshot }) => {
@@ -55,7 +54,7 @@ function pageOf(code: ProblemCode): vscode.Uri {
   return vscode.Uri.from({ scheme, path: `/${code}.md` });
 }
 
-export function registerProblemPages(extensionUri: vscode.Uri): Disposable {
+export function registerProblemPages(extensionUri: vscode.Uri): vscode.Disposable {
   const docs = vscode.Uri.joinPath(extensionUri, 'docs');
   const security = 'SECURITY.md';
   const read = async (name: string): Promise<string> => {

@@ -2,7 +2,6 @@
 import * as vscode from 'vscode';
 import { randomBytes } from 'node:crypto';
 import { BoundedMap } from '../../../core/base/boundedMap.js';
-import type { Disposable } from '../../../core/base/disposables.js';
 
 interface ReadOnlyDocumentsOptions {
   /** No documents of another kind may have this scheme. */
@@ -19,7 +18,7 @@ type NamedText = readonly [name: string, text: string];
 const ofWindow = randomBytes(6).toString('hex');
 let last = 0;
 
-export class ReadOnlyDocuments implements Disposable {
+export class ReadOnlyDocuments implements vscode.Disposable {
   private readonly texts: BoundedMap<string, string>;
   private readonly provider: vscode.Disposable;
 

@@ -1,6 +1,5 @@
 /** Asks about documents. A message hides after 10 s, too short for reading, so buttons in the title answer too. */
 import * as vscode from 'vscode';
-import type { Disposable } from '../../../core/base/disposables.js';
 import { inert, type Inert } from '../../../core/base/inert.js';
 import { commands, tell, window, type InertItem } from '../inertEditor.js';
 import type { ReadOnlyDocuments } from './readOnlyDocuments.js';
@@ -88,7 +87,7 @@ const names = [
 ];
 
 /** Registers the commands of the buttons. The editor takes the label of a button from its command, so each label has one. */
-export function registerReviewAnswers(): Disposable {
+export function registerReviewAnswers(): vscode.Disposable {
   const answerAs = (name: string) => (shown: unknown) => {
     const answer = shown instanceof vscode.Uri ? open.get(shown.toString()) : undefined;
     if (answer) answer(name);

@@ -1,12 +1,11 @@
 /** Draws the sidebar (E3). It redraws only changed rows, so the view keeps its selection and folding. */
 import * as vscode from 'vscode';
-import type { Disposable } from '../../../core/base/disposables.js';
 import { inert } from '../../../core/base/inert.js';
 import type { Clock } from '../../../core/base/clock.js';
 import { asText } from '../../../core/base/text.js';
 import { serves } from '../../../core/reconcile/shortfall.js';
-import type { ConversationTitles } from '../../engine/conversationTitles.js';
-import type { EngineSlot, WindowState } from '../../engine/engineSlot.js';
+import type { WindowState } from '../../engine/engineSlot.js';
+import type { Shell } from '../../engine/shell.js';
 import { commands, orShowFailure, tell, window } from '../inertEditor.js';
 import { asTimePasses, setContext, treeItem } from '../trees.js';
 import { fileLabel, folderLabel, toLocation } from '../places.js';
@@ -18,15 +17,11 @@ import { badgeOf, hasBrokenFile, sidebarMessage } from '../phrases.js';
 
 export const viewId = 'mcpToolsets.servers';
 
-interface TreeDeps {
-  readonly slot: EngineSlot;
-  readonly clock: Clock;
-  readonly titles: Pick<ConversationTitles, 'of' | 'onDidChange'>;
-  /** Writes the ticks of a person. Resolves when they count. */
-  readonly tick: (rows: readonly TickedRow[]) => Promise<void>;
-}
-
-export function showTree({ slot, clock, titles, tick }: TreeDeps): Disposable {
+/** @param tick writes the ticks of a person, and resolves when they count */
+export function showTree(
+  { slot, clock, titles }: Shell,
+  tick: (rows: readonly TickedRow[]) => Promise<void>,
+): vscode.Disposable {
   const rows = new ServerRows(clock, titles.of);
   const view = window.createTreeView(viewId, {
     treeDataProvider: rows,
