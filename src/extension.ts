@@ -61,7 +61,6 @@ const endLimit = 4000;
 
 let running: EngineSlot | undefined;
 
-/** The key of the capabilities that the editor declared last. */
 const editorCapabilities = 'mcpToolsets.editorCapabilities';
 
 export function activate(context: vscode.ExtensionContext): void {

@@ -69,7 +69,6 @@ export function serveOtherAgents({ slot, logs, context }: Shell, ledger: Approva
   );
 }
 
-/** Entries of other agents start this file. */
 async function keepLauncher(extensionPath: string, log: Log): Promise<void> {
   try {
     const { writeLauncher } = await import('../../core/files/launcherFile.js');

@@ -7,7 +7,6 @@ import { stateWord } from '../views/serverStates.js';
 
 export interface BugReportFacts {
   readonly versions: readonly (readonly [name: string, value: string])[];
-  /** The settings without their default values. */
   readonly settings: readonly (readonly [name: string, value: unknown])[];
   readonly phase: string;
   readonly sources: readonly { readonly file: string; readonly text: string | undefined }[];

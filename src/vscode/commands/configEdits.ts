@@ -78,14 +78,10 @@ export async function writeEdits(
   return { editor: await vscode.window.showTextDocument(document, { preview: false }), isSaved };
 }
 
-interface ChangePlan {
-  readonly edits: readonly TextEdit[];
-  readonly after: string;
-}
+type ChangePlan = { readonly edits: readonly TextEdit[]; readonly after: string };
 
 interface ProposedChange<Plan> {
   readonly file: string;
-  /** The file as a person sees it. */
   readonly name: string;
   /** Must be unique among documents. */
   readonly scheme: string;

@@ -17,7 +17,6 @@ import {
 } from '../../core/gateway/http/stableEndpoint.js';
 
 export interface EditorAddress {
-  /** A name that only windows of the same folder or workspace share. */
   readonly workspace: string;
   /** The client name of the editor; absent if no other client is expected. */
   readonly editor?: string;
@@ -50,10 +49,7 @@ export class EditorEndpoint extends StableEndpoint {
   }
 }
 
-interface Address {
-  readonly token: string;
-  readonly port: number;
-}
+type Address = { readonly token: string; readonly port: number };
 
 class KeptAddress implements EndpointSecret, OtherPorts {
   private readonly key: string;

@@ -17,7 +17,6 @@ export interface ConfigFilesState {
 }
 
 export interface ConfigFiles extends Disposable {
-  /** Undefined until each file has been read once. */
   readonly state: ConfigFilesState | undefined;
   readonly onDidChange: Event<ConfigFilesState>;
   readNow(): Promise<void>;
@@ -107,7 +106,6 @@ export class EngineSlot {
     return this.files?.state?.sources ?? [];
   }
 
-  /** The toolsets that are served now. */
   get toolsets() {
     return this.engine?.host.catalogue.toolsets ?? [];
   }

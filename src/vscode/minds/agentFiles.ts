@@ -20,7 +20,6 @@ import type { Shell } from '../engine/shell.js';
 
 export function registerAgentFiles({ slot, clock, logs: { host: log } }: Shell, team: TeamFiles): vscode.Disposable {
   let wanted = false;
-  /** The files since the last command. */
   let written: string[] = [];
   let known = '';
   const following = new SingleFlight(async () => {

@@ -53,7 +53,6 @@ export class ArtifactLinks implements Disposable {
     };
   }
 
-  /** Uses a file, which the quota may have removed. */
   private async found<Result>(uri: vscode.Uri, use: (file: string) => Promise<Result>): Promise<Result> {
     const parts = artifactPath(uri.path);
     if (this.root === undefined || !parts) throw vscode.FileSystemError.FileNotFound(uri);
@@ -65,7 +64,6 @@ export class ArtifactLinks implements Disposable {
   }
 }
 
-/** *Show Files of This Chat*: the result files of a conversation (V2). */
 export function registerShownFiles(slot: EngineSlot, artifacts: ArtifactLinks): Disposable {
   const showConversationFiles = async (subject: Subject): Promise<void> => {
     const conversation = nodeOf(subject)?.conversation;

@@ -59,7 +59,7 @@ export function chatAudience(deps: ChatAudienceDeps): Audience & { end(): void }
     finished: ({ tool }, { isError, parts, files: left = [], record, app }) => {
       const page = record === undefined ? undefined : pageOf(record);
       const icon = isError ? formatted`\n\n$(error) ` : formatted`\n\n$(check) `;
-      stream.markdown(markdownString(icon, { icons: true }));
+      stream.markdown(markdownString(icon, true));
       if (page) stream.anchor(page, inert`${tool}`);
       else stream.markdown(code(tool));
       if (isError) {
@@ -94,7 +94,8 @@ const mostImages = 12;
 function showImage(stream: InertStream, path: string, title: string): void {
   const uri = vscode.Uri.file(path);
   // The editor joins only Markdown with the same base, and the adjacent Markdown has no base.
-  const image = markdownString(formatted`![${title}](${linkTarget(uri.toString())})`, { baseUri: uri });
+  const image = markdownString(formatted`![${title}](${linkTarget(uri.toString())})`);
+  image.baseUri = uri;
   stream.markdown(formatted`\n\n`);
   stream.markdown(image);
   stream.markdown(formatted`\n\n`);
@@ -112,7 +113,6 @@ function showPieces(stream: InertStream, links: ArtifactLinks, pieces: readonly 
   }
 }
 
-/** Answers `/files`. */
 export function showFiles(stream: InertStream, links: ArtifactLinks, files: readonly ResultFile[]): void {
   if (files.length === 0) return stream.markdown(formatted`No files of this conversation are kept.`);
   const count = files.length === 1 ? '1 file' : `${files.length} files, latest first`;

@@ -16,7 +16,6 @@ import type { TeamView } from './teamFiles.js';
 
 const longestLine = 160;
 
-/** Answers `/mcp`. */
 export function showServers(stream: InertStream, { phase, snapshot }: WindowState, conversation: string): void {
   const { servers, problems } = snapshot;
   if (servers.length === 0) {
@@ -43,7 +42,6 @@ function showProblems(stream: InertStream, problems: readonly Problem[], id: str
   }
 }
 
-/** Answers `/tools`. */
 export function showTools(stream: InertStream, { tools }: ModelSetup, state: WindowState, who: Markdown): void {
   if (tools.length === 0) {
     const { phase, snapshot } = state;

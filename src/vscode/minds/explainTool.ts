@@ -18,7 +18,6 @@ interface Subject {
   readonly about: string;
 }
 
-/** @param members of the team */
 export async function explainTool(snapshot: StatusSnapshot, members: readonly Member[]): Promise<void> {
   const { servers, builtIn } = snapshot;
   const tools = [...servers, ...(builtIn ? [builtIn] : [])].flatMap(({ id: server, tools, excluded }): Subject[] => [

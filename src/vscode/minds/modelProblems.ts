@@ -15,10 +15,7 @@ export interface Refusal {
   readonly text: string;
 }
 
-interface Forecast {
-  readonly tools: readonly ConversationTool[];
-  readonly problems: readonly ProjectionProblem[];
-}
+type Forecast = { readonly tools: readonly ConversationTool[]; readonly problems: readonly ProjectionProblem[] };
 
 type PlaceOf = (server: string | undefined) => Place | undefined;
 
@@ -43,7 +40,6 @@ export class ModelProblems {
     this.onChange();
   }
 
-  /** Returns the present problems. Without a config file, only the chat reports them. */
   problems(toolsets: readonly Toolset[], placeOf: PlaceOf): Problem[] {
     const isThere = (toolset: string, tool: string): boolean =>
       toolsets.some(({ id, tools }) => id === toolset && tools.some(({ published }) => published === tool));
@@ -57,7 +53,6 @@ export class ModelProblems {
   }
 }
 
-/** A problem with the tool that it is about. */
 type ModelProblem = Omit<Problem, 'place'> & { readonly aboutTool: string | undefined };
 
 function rejected({ conversation, vendor, model, end: { tool, why }, toolset, text }: Refusal): ModelProblem {

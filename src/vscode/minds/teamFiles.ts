@@ -10,17 +10,13 @@ import type * as teamModule from '../../core/team/team.js';
 import { FollowedFiles, folderPaths } from '../engine/configFiles.js';
 
 export interface TeamView {
-  /** The last valid teams in the order of the folders. An id occurs once in all of them. */
   readonly teams: readonly Team[];
   readonly members: readonly Member[];
   /** The member who answers without a choice. */
   readonly spokesperson: Member | undefined;
 }
 
-interface TeamFile {
-  readonly file: string;
-  readonly folder: string;
-}
+type TeamFile = { readonly file: string; readonly folder: string };
 
 export class TeamFiles implements vscode.Disposable {
   private readonly changes = new Emitter<TeamView>();

@@ -14,7 +14,6 @@ interface AppBridgeDeps {
   readonly result: Fields;
   readonly productVersion: string;
   readonly theme: () => 'light' | 'dark';
-  /** Calls a tool of the server by its original name, if apps may call it. */
   readonly call: (name: string, given: Fields, signal: AbortSignal) => Promise<ToolOutcome>;
   /** Reads a resource of the server, if the filters let it in. */
   readonly read: (uri: string, signal: AbortSignal) => Promise<OtherOutcome>;

@@ -7,11 +7,7 @@ import { roundingError } from '../../core/base/exactNumbers.js';
 
 const scheme = 'mcp-toolsets-arguments';
 
-interface File {
-  readonly ctime: number;
-  readonly mtime: number;
-  readonly bytes: Uint8Array;
-}
+type File = { readonly ctime: number; readonly mtime: number; readonly bytes: Uint8Array };
 
 export class ArgumentDocuments implements Disposable {
   private readonly store = new DisposableStore('argument documents');

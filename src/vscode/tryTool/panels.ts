@@ -24,7 +24,6 @@ interface TrialPanelDeps extends TryToolDeps {
   readonly server: string;
   readonly published: string;
   readonly onEnd: () => void;
-  /** The arguments of an earlier call, to be tried again. */
   readonly given?: Readonly<Record<string, unknown>> | undefined;
   /** The panel and its arguments before a reload of the window. */
   readonly kept?: { readonly panel: vscode.WebviewPanel; readonly document: string | undefined };

@@ -36,10 +36,7 @@ export function registerTryTool(deps: TryToolDeps): vscode.Disposable {
   );
 }
 
-interface Found {
-  readonly server: ServerStatus;
-  readonly tool: ServedTool;
-}
+type Found = { readonly server: ServerStatus; readonly tool: ServedTool };
 
 /** @param published the published name of a tool, if `subject` is the id of a server */
 async function toolOf(slot: EngineSlot, subject: Subject, published: unknown): Promise<Found | undefined> {

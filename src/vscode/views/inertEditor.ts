@@ -6,10 +6,7 @@ import { messageOf } from '../../core/base/text.js';
 /** A text literal of our source, such as the label of a button. */
 type Literal<Text extends string> = string extends Text ? never : Text;
 
-interface MessageOptions {
-  readonly modal: true;
-  readonly detail: Inert;
-}
+type MessageOptions = { readonly modal: true; readonly detail: Inert };
 
 interface Message {
   <Action extends string = never>(text: Inert, ...actions: Literal<Action>[]): Thenable<Action | undefined>;
@@ -43,11 +40,7 @@ interface QuickPick {
 
 type InputBoxOptions = With<
   Omit<vscode.InputBoxOptions, 'placeHolder' | 'valueSelection'>,
-  {
-    readonly title: Inert;
-    readonly prompt: Inert;
-    readonly validateInput?: (text: string) => Inert | undefined;
-  }
+  { readonly title: Inert; readonly prompt: Inert; readonly validateInput?: (text: string) => Inert | undefined }
 >;
 
 type StatusBarItem = With<
@@ -60,10 +53,7 @@ type TreeView<Row> = With<
   { message?: Inert; badge: { readonly value: number; readonly tooltip: Inert } | undefined }
 >;
 
-interface InputTexts {
-  title: Inert;
-  placeholder: Inert;
-}
+type InputTexts = { title: Inert; placeholder: Inert };
 
 interface InertWindow {
   readonly showInformationMessage: Message;
@@ -170,16 +160,9 @@ export const DocumentSymbol = vscode.DocumentSymbol as unknown as Class<
 >;
 export const Hover = vscode.Hover as unknown as Class<[vscode.MarkdownString, vscode.Range], vscode.Hover>;
 
-interface MarkdownOptions {
-  readonly icons?: boolean;
-  readonly baseUri?: vscode.Uri;
-}
-
 /** The editor does not trust this Markdown, so links to commands do nothing. */
-export function markdownString({ value }: Markdown, { icons, baseUri }: MarkdownOptions = {}): vscode.MarkdownString {
-  const string = new vscode.MarkdownString(value, icons);
-  if (baseUri) string.baseUri = baseUri;
-  return string;
+export function markdownString({ value }: Markdown, hasIcons = false): vscode.MarkdownString {
+  return new vscode.MarkdownString(value, hasIcons);
 }
 
 /** The answer in a chat. The editor reads all of it as Markdown. */

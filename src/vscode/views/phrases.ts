@@ -18,12 +18,10 @@ export function present<Kind>(parts: readonly Part<Kind>[]): Kind[] {
   return parts.filter((part): part is Kind => part !== false && part !== undefined);
 }
 
-/** What a row says, before the texts are inert. */
 export interface RowTexts {
   readonly label: string;
   readonly words?: readonly Part<string>[] | undefined;
   readonly spoken: readonly Part<string>[];
-  /** The paragraphs of the tooltip. */
   readonly lines?: readonly Part<Markdown>[] | undefined;
 }
 
@@ -38,7 +36,6 @@ export function rowTexts({ label, words = [], spoken, lines = [] }: RowTexts): P
 
 type Said = 'label' | 'description' | 'spoken' | 'tooltip';
 
-/** Says why an earlier definition serves (R3). */
 export function previousLine({ since, reason }: NonNullable<ServerStatus['previous']>, now: number): string {
   return `Its previous definition has served since ${timeOf(since, now)}: ${reason}`;
 }
@@ -205,7 +202,6 @@ function isUnreadable({ servers, problems }: StatusSnapshot): boolean {
   return servers.length === 0 && problems.some(({ severity }) => severity === 'error');
 }
 
-/** True if there are more tools than some models take. */
 function isCrowded({ problems }: StatusSnapshot): boolean {
   return problems.some(({ code }) => code === 'too-many-tools');
 }
@@ -240,7 +236,6 @@ function totalPhrase({ servers }: StatusSnapshot): string {
   return `${toolCount(tools.length)}, ${tokenPhrase(estimatedTokensOf(tools))} in each request`;
 }
 
-/** Returns undefined if nothing needs attention. */
 export function badgeOf(snapshot: StatusSnapshot) {
   const { broken, pending, changed } = summary(snapshot);
   const parts = present([

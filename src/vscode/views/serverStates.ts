@@ -37,10 +37,7 @@ export const stateViews: Readonly<Record<ServerState['kind'], StateView>> = {
     icon: { id: 'history', color: 'testing.iconPassed' },
     actions: ['startable', 'stoppable', 'restartable'],
   },
-  idle: {
-    icon: { id: 'pass', color: 'testing.iconPassed' },
-    actions: ['startable', 'stoppable', 'restartable'],
-  },
+  idle: { icon: { id: 'pass', color: 'testing.iconPassed' }, actions: ['startable', 'stoppable', 'restartable'] },
   reconnecting: {
     icon: { id: 'sync~spin', color: 'list.warningForeground' },
     still: 'sync',

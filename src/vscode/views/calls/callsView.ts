@@ -193,7 +193,6 @@ class CallRows implements vscode.TreeDataProvider<CallRow> {
     return below !== undefined || !this.found.slice(0, newest).some((one) => one.fact.id === fact?.id);
   }
 
-  /** @param isHeld true if new facts wait */
   hold(isHeld: boolean): void {
     this.heldAt = isHeld ? (this.heldAt ?? this.log.all.at(-1)?.number ?? -1) : undefined;
   }

@@ -289,7 +289,6 @@ function activity({ callsInFlight, lastCallAt }: InstanceStatus, now: number): s
   return lastCallAt === undefined ? 'not called yet' : `idle ${durationPhrase(now - lastCallAt)}`;
 }
 
-/** The most visible characters of a row. */
 const longestAbout = 200;
 
 /** Makes the rows of all tools with a tick box, in the server's order (N2). */
@@ -345,7 +344,6 @@ function toolNode(parent: string, server: string, tool: ServedTool, changed?: Ch
   });
 }
 
-/** Makes the rows of the tools without a tick box. */
 function excludedNodes(parent: string, server: ServerStatus): TreeNode[] {
   const unique = uniqueIds();
   const changes = changesOf(server, 'tool');

@@ -30,7 +30,6 @@ export interface TreeNode extends ShownRow {
 }
 
 export interface TreeOptions {
-  /** True if the person wants to see only servers with an error or a warning. */
   readonly onlyWithProblems?: boolean;
   readonly now: number;
   readonly fileLabel: (file: string) => string;

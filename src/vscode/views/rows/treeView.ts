@@ -70,9 +70,7 @@ export function showTree(
 }
 
 /** Identifies a row for the editor. Its content may change. */
-interface Row {
-  node: TreeNode;
-}
+type Row = { node: TreeNode };
 
 class ServerRows implements vscode.TreeDataProvider<Row> {
   private readonly changes = new vscode.EventEmitter<Row | undefined>();
