@@ -132,6 +132,7 @@ export function activate(context: vscode.ExtensionContext): void {
   running = slot;
   const shell: Shell = { context, slot, clock, logs, secrets, titles, storage };
   const pages = new CallPages(slot);
+  const { folder, home } = agentsOptions();
   const recheck = (): void => slot.engine?.host.permission.recheck();
   const reapply = (): void => void slot.engine?.host.reapply();
   context.subscriptions.push(
@@ -146,7 +147,7 @@ export function activate(context: vscode.ExtensionContext): void {
     showChangedOffers(slot, offers),
     showTree(shell, async (rows) => (await import('./vscode/authoring/fileEdits.js')).writeTicks(slot, rows)),
     pages,
-    showCalls(shell, pages, recordFile()),
+    showCalls(shell, pages, folder === undefined ? undefined : callFileOf(folder, home)),
     showStatusBar(slot),
     showDiagnostics(slot),
     registerCommands(shell),
@@ -175,11 +176,6 @@ export function activate(context: vscode.ExtensionContext): void {
   );
   // Later, because watching files is the most expensive part of the start, and nothing waits for it.
   setImmediate(() => slot.start());
-}
-
-function recordFile(): string | undefined {
-  const { folder, home } = agentsOptions();
-  return folder === undefined ? undefined : callFileOf(folder, home);
 }
 
 function rememberedConversations(storage: vscode.Memento): RememberedConversations {

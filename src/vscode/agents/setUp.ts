@@ -55,6 +55,7 @@ export async function setUpAgent(
 /** Resolves to false if the person gives up (G6a). */
 async function confirmsPort(endpoint: AgentEndpoint, { asked, choosePort }: PortConsent): Promise<boolean> {
   if (asked === undefined) return true;
+  const isPort = (text: string): boolean => /^\d{4,5}$/.test(text) && Number(text) >= 1024 && Number(text) < 65_536;
   const port = await window.showInputBox({
     title,
     prompt: inert`The settings of this workspace ask for a fixed port, for agents that speak HTTP. Choose the port. MCP Toolsets saves it there.`,
@@ -74,10 +75,6 @@ async function confirmsPort(endpoint: AgentEndpoint, { asked, choosePort }: Port
   const problem = agentEndpointProblem(endpoint.state);
   if (problem) throw new Error(`${problem.message} ${problem.fix}`);
   return true;
-}
-
-function isPort(text: string): boolean {
-  return /^\d{4,5}$/.test(text) && Number(text) >= 1024 && Number(text) < 65_536;
 }
 
 interface Chosen {

@@ -74,7 +74,10 @@ export function createAuthoring(slot: EngineSlot) {
     complete: async (document: vscode.TextDocument, position: vscode.Position): Promise<vscode.CompletionItem[]> => {
       const suggestions = await complete(document.getText(), document.offsetAt(position), {
         ...known(document),
-        entries: (path) => entriesOf(join(folderOf(document), path)),
+        entries: async (path) => {
+          const found = await readdir(join(folderOf(document), path), { withFileTypes: true }).catch(() => []);
+          return found.map((entry) => ({ name: entry.name, isFolder: entry.isDirectory() }));
+        },
       });
       return suggestions.map((suggestion) => toItem(document, suggestion));
     },
@@ -214,11 +217,6 @@ function stateText(server: ServerStatus | undefined): Markdown | undefined {
 
 export function folderOf({ uri }: vscode.TextDocument): string {
   return vscode.workspace.getWorkspaceFolder(uri)?.uri.fsPath ?? dirname(dirname(uri.fsPath));
-}
-
-async function entriesOf(path: string): Promise<{ name: string; isFolder: boolean }[]> {
-  const entries = await readdir(path, { withFileTypes: true }).catch(() => []);
-  return entries.map((entry) => ({ name: entry.name, isFolder: entry.isDirectory() }));
 }
 
 const itemKinds: Readonly<Record<Suggestion['kind'], vscode.CompletionItemKind>> = {

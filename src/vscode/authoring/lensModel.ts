@@ -21,6 +21,7 @@ export function lenses(text: string, servers: readonly ServerStatus[]): LensMode
     const { kind } = server.state;
     const possible = actions(server.state);
     const restarts = possible.includes('restartable');
+    const hasTried = server.previous || !['disabled', 'invalid', 'pending', 'remembered'].includes(kind);
     const all: readonly (readonly [shown: boolean, title: Inert, tooltip: Inert, command: string])[] = [
       [true, stateTitle(server), stateTooltip(server), 'mcpToolsets.servers.focus'],
       [
@@ -39,18 +40,13 @@ export function lenses(text: string, servers: readonly ServerStatus[]): LensMode
       [restarts, inert`Restart`, inert`Restart ${id}`, 'mcpToolsets.restart'],
       [!restarts && possible.includes('startable'), inert`Start`, inert`Start ${id}`, 'mcpToolsets.start'],
       [kind === 'disabled', inert`Enable`, inert`Write enabled: true`, 'mcpToolsets.enable'],
-      [hasLog(server), inert`Show Log`, inert`Show the log of ${id}`, 'mcpToolsets.showServerLog'],
+      [Boolean(hasTried), inert`Show Log`, inert`Show the log of ${id}`, 'mcpToolsets.showServerLog'],
       [possible.includes('stoppable'), inert`Stop`, inert`Stop ${id}`, 'mcpToolsets.stop'],
     ];
     return all.flatMap(([shown, title, tooltip, command]) =>
       shown ? [{ span, title, tooltip, command, server: id }] : [],
     );
   });
-}
-
-/** True if the server has started, or tried to, in this window. */
-function hasLog({ state, previous }: ServerStatus): boolean {
-  return previous !== undefined || !['disabled', 'invalid', 'pending', 'remembered'].includes(state.kind);
 }
 
 function stateTitle(server: ServerStatus): Inert {

@@ -1,6 +1,7 @@
 /** Keeps the custom agents of members up to date with team and toolsets (D2), after a command has written them. */
 import * as vscode from 'vscode';
 import { existsSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { inert } from '../../core/base/inert.js';
 import { shortList, asText, messageOf } from '../../core/base/text.js';
@@ -37,7 +38,12 @@ export function registerAgentFiles({ slot, clock, logs: { host: log } }: Shell, 
     clock,
     exists: existsSync,
     make: async (made) => vscode.workspace.fs.createDirectory(vscode.Uri.file(made)),
-    listen,
+    listen: (made, reported) => {
+      const pattern = new vscode.RelativePattern(vscode.Uri.file(dirname(made)), basename(made));
+      const watcher = vscode.workspace.createFileSystemWatcher(pattern, false, true, true);
+      watcher.onDidCreate(reported);
+      return watcher;
+    },
   };
   return vscode.Disposable.from(
     team.onDidChange(follow),
@@ -95,9 +101,8 @@ export function registerAgentFiles({ slot, clock, logs: { host: log } }: Shell, 
       void window.showWarningMessage(inert`${name} ${why}, so it stays unchanged.`);
     }
     // A member who left the team keeps the file, but loses the grants in it.
-    const entries = await vscode.workspace.fs.readDirectory(vscode.Uri.file(folder)).then(undefined, () => []);
-    for (const [name, kind] of entries) {
-      if (kind !== vscode.FileType.File || !name.endsWith('.agent.md')) continue;
+    const names = await readdir(folder).catch(() => []);
+    for (const name of names.filter((one) => one.endsWith('.agent.md'))) {
       const uri = vscode.Uri.file(join(folder, name));
       const before = await readContent(realDisk, uri.fsPath);
       const id = before.kind === 'text' ? agents.memberOf(before.text) : undefined;
@@ -130,11 +135,4 @@ export function registerAgentFiles({ slot, clock, logs: { host: log } }: Shell, 
     const has = new Set([...toolsets, ...deferred.map((one) => one.id)]);
     return { id, name, purpose, toolsets: configured.map((one) => one.id).filter((one) => has.has(one)) };
   }
-}
-
-function listen(folder: string, told: () => void): vscode.Disposable {
-  const pattern = new vscode.RelativePattern(vscode.Uri.file(dirname(folder)), basename(folder));
-  const watcher = vscode.workspace.createFileSystemWatcher(pattern, false, true, true);
-  watcher.onDidCreate(told);
-  return watcher;
 }

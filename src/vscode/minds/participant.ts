@@ -59,16 +59,12 @@ function conversationOf({ history }: vscode.ChatContext): Past {
     if (turn instanceof vscode.ChatRequestTurn) return [];
     const before = history[index - 1];
     const question = before instanceof vscode.ChatRequestTurn ? before.prompt : '';
-    return [{ question, record: recordIn(turn.result), shown: shownIn(turn) }];
+    const texts = turn.response.map((part) =>
+      part instanceof vscode.ChatResponseMarkdownPart ? part.value.value : '',
+    );
+    return [{ question, record: recordIn(turn.result), shown: texts.join('').trim() }];
   });
   return pastOf(turns);
-}
-
-function shownIn({ response }: vscode.ChatResponseTurn): string {
-  return response
-    .map((part) => (part instanceof vscode.ChatResponseMarkdownPart ? part.value.value : ''))
-    .join('')
-    .trim();
 }
 
 class ChatExchange {

@@ -95,7 +95,7 @@ export class AppPanel implements Disposable {
       arguments: given,
       result: { ...result },
       productVersion: version,
-      theme: () => themeOf(vscode.window.activeColorTheme.kind),
+      theme: () => (darkThemes.includes(vscode.window.activeColorTheme.kind) ? 'dark' : 'light'),
       call: async (name, args, signal) =>
         (await this.slot.engine?.host.call({ ...own, tool: name, arguments: args, signal })) ?? gone,
       read: (uri, signal) => this.request(app, uri, signal, 'held'),
@@ -104,8 +104,5 @@ export class AppPanel implements Disposable {
   }
 }
 
+const darkThemes = [vscode.ColorThemeKind.Dark, vscode.ColorThemeKind.HighContrast];
 const gone = { kind: 'error', code: -32_000, message: 'No MCP server runs in this window.' } as const;
-
-function themeOf(kind: vscode.ColorThemeKind): 'light' | 'dark' {
-  return kind === vscode.ColorThemeKind.Dark || kind === vscode.ColorThemeKind.HighContrast ? 'dark' : 'light';
-}

@@ -136,8 +136,11 @@ class TrialPanel implements Disposable {
         return;
       case 'run':
         return this.run(message.arguments);
-      case 'runDocument':
-        return this.runDocument();
+      case 'runDocument': {
+        const given = await this.deps.documents.read(this.document).catch((error: Error) => error);
+        if (given instanceof Error) return this.refuse(`The document is not valid yet: ${given.message}`);
+        return this.run(given);
+      }
       case 'cancel':
         return this.call?.abort();
       case 'openDocument':
@@ -173,12 +176,6 @@ class TrialPanel implements Disposable {
     const server = this.deps.slot.serverOf(this.deps.server);
     const tool = server?.tools.find(({ published }) => published === this.deps.published);
     return server && tool ? { server, tool } : undefined;
-  }
-
-  private async runDocument(): Promise<void> {
-    const given = await this.deps.documents.read(this.document).catch((error: Error) => error);
-    if (given instanceof Error) this.refuse(`The document is not valid yet: ${given.message}`);
-    else await this.run(given);
   }
 
   private async run(given: Readonly<Record<string, unknown>>): Promise<void> {

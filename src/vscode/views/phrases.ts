@@ -166,8 +166,9 @@ export function summary(snapshot: StatusSnapshot) {
       server.approval.kind === 'pending' && server.state.kind !== 'pending' && 'waits for approval',
     ]).join(', '),
   );
-  const hasTools = snapshot.servers.some(({ tools }) => tools.length > 0);
-  const lines = present([...fileLines, hasTools && totalPhrase(snapshot), crowded && crowdedLine, ...serverLines]);
+  const tools = snapshot.servers.flatMap((server) => server.tools);
+  const total = `${toolCount(tools.length)}, ${tokenPhrase(estimatedTokensOf(tools))} in each request`;
+  const lines = present([...fileLines, tools.length > 0 && total, crowded && crowdedLine, ...serverLines]);
   const pending = wanted.filter(({ approval }) => approval.kind === 'pending').length;
   const failures = broken.length + fileLines.length;
   const isShort = crowded || [...lacks.values()].some(({ length }) => length > 0);
@@ -229,11 +230,6 @@ function ruleLine({ name, fixed, default: byDefault, allow }: ArgumentRule): Mar
     allowed && formatted`may be ${markdownList(allowed, ', ')}`,
   ];
   return formatted`${code(name)} ${markdownList(present(parts), ', ')}`;
-}
-
-function totalPhrase({ servers }: StatusSnapshot): string {
-  const tools = servers.flatMap((server) => server.tools);
-  return `${toolCount(tools.length)}, ${tokenPhrase(estimatedTokensOf(tools))} in each request`;
 }
 
 export function badgeOf(snapshot: StatusSnapshot) {

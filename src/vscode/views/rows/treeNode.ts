@@ -86,11 +86,7 @@ export function changedRows(before: readonly TreeNode[], after: readonly TreeNod
   if (before.length !== after.length || after.some(({ id }, index) => id !== before[index]?.id)) return undefined;
   return after.flatMap((node, index) => {
     const earlier = before[index];
-    if (!earlier || !sameRow(earlier, node)) return [node];
+    if (!earlier || !isDeepStrictEqual({ ...earlier, children: [] }, { ...node, children: [] })) return [node];
     return changedRows(earlier.children, node.children) ?? [node];
   });
-}
-
-function sameRow({ children: _, ...one }: TreeNode, { children: __, ...other }: TreeNode): boolean {
-  return isDeepStrictEqual(one, other);
 }
