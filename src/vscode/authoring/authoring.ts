@@ -174,7 +174,7 @@ async function renameEdits(
   const renaming = { from: found.id, to };
   for (const { path, edits } of await othersIn(folder)) {
     if (leadsOutside(folder, path) !== undefined) continue;
-    const other = await openToEdit(vscode.Uri.file(path)).catch(() => undefined);
+    const other = await openToEdit(path).catch(() => undefined);
     if (other) workspaceEdit(other, edits(other.getText(), renaming), edit);
   }
   return edit;

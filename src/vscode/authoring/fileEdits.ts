@@ -45,10 +45,10 @@ export function editFile(change: FileChange): Promise<Edited> {
 async function editNow({ file, root, name, editsOf }: FileChange): Promise<Edited> {
   if (!existsSync(file)) {
     writeInside(root, file, { before: '', after: applyEdits('', editsOf(undefined)) });
-    return { document: await openToEdit(vscode.Uri.file(file)), isSaved: true };
+    return { document: await openToEdit(file), isSaved: true };
   }
   refuseOutside(root, file);
-  const document = await openToEdit(vscode.Uri.file(file));
+  const document = await openToEdit(file);
   const wasDirty = document.isDirty;
   const edits = editsOf(document.getText());
   if (edits.length > 0 && !(await vscode.workspace.applyEdit(workspaceEdit(document, edits)))) {

@@ -48,7 +48,7 @@ export function targetItems(): TargetItem[] {
 
 export async function textOf(file: string): Promise<string | undefined> {
   if (!existsSync(file)) return undefined;
-  return (await openToEdit(vscode.Uri.file(file))).getText();
+  return (await openToEdit(file)).getText();
 }
 
 /** Shows the server `id` afterwards. Rejects with what a person can do. */
