@@ -179,20 +179,18 @@ export function activate(context: vscode.ExtensionContext): void {
 }
 
 function rememberedConversations(storage: vscode.Memento): RememberedConversations {
-  const key = 'conversations';
   return new RememberedConversations({
-    stored: storage.get(key),
-    store: (losses) => void storage.update(key, losses),
+    stored: storage.get('conversations'),
+    store: (losses) => void storage.update('conversations', losses),
     isConversation: (conversation) => !isTrial(conversation),
   });
 }
 
 async function keptOffers(folder: string, log: Log): Promise<OfferFiles> {
   const { OfferFiles } = await import('./core/remembered/offerFiles.js');
-  return await OfferFiles.open({
-    folder,
-    onFailure: (error) => log.write('error', `What servers listed could not be stored: ${asText(error)}`),
-  });
+  const onFailure = (error: unknown): void =>
+    log.write('error', `What servers listed could not be stored: ${asText(error)}`);
+  return await OfferFiles.open({ folder, onFailure });
 }
 
 export async function deactivate(): Promise<void> {

@@ -56,7 +56,7 @@ export function serveOtherAgents({ slot, logs, context }: Shell, ledger: Approva
     commands({
       setUpAgent: async () => {
         const { setUpAgent } = await import('./setUp.js');
-        await setUpAgent(slot, ledger, dirname(globalStorageUri.fsPath), { asked: wanted().asked, choosePort });
+        await setUpAgent(slot, ledger, dirname(globalStorageUri.fsPath), wanted().asked, choosePort);
       },
       renewEditorToken: async () => {
         if (!slot.engine) throw new Error(whyNothingRuns(slot.state.phase));

@@ -26,23 +26,21 @@ const title = inert`Set Up Another Agent`;
 /** Notes the person's port before `write`. */
 export type ChoosePort = (port: number, write: () => PromiseLike<void>) => Promise<void>;
 
-interface PortConsent {
-  /** The port in the settings of the workspace, without the person's consent. */
-  readonly asked: number | undefined;
-  readonly choosePort: ChoosePort;
-}
-
-/** @param globalStorage the folder for files of the editor's extensions */
+/**
+ * @param globalStorage the folder for files of the editor's extensions
+ * @param asked the port in the settings of the workspace, without the person's consent
+ */
 export async function setUpAgent(
   { engine, state }: EngineSlot,
   ledger: ApprovalLedger,
   globalStorage: string,
-  consent: PortConsent,
+  asked: number | undefined,
+  choosePort: ChoosePort,
 ): Promise<void> {
   if (!engine) throw new Error(whyNothingRuns(state.phase));
   const { endpoint } = engine;
   const chosen = await chooseAgent(globalStorage);
-  if (!chosen || !(await confirmsPort(endpoint, consent))) return;
+  if (!chosen || !(await confirmsPort(endpoint, asked, choosePort))) return;
   const toolsets = await chooseToolsets(engine);
   if (!toolsets) return;
   // `connect` asks nobody, so launches without an approval would wait there.
@@ -53,7 +51,11 @@ export async function setUpAgent(
 }
 
 /** Resolves to false if the person gives up (G6a). */
-async function confirmsPort(endpoint: AgentEndpoint, { asked, choosePort }: PortConsent): Promise<boolean> {
+async function confirmsPort(
+  endpoint: AgentEndpoint,
+  asked: number | undefined,
+  choosePort: ChoosePort,
+): Promise<boolean> {
   if (asked === undefined) return true;
   const isPort = (text: string): boolean => /^\d{4,5}$/.test(text) && Number(text) >= 1024 && Number(text) < 65_536;
   const port = await window.showInputBox({

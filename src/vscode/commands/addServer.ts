@@ -86,24 +86,15 @@ export async function addServer(secrets: EnteredSecrets): Promise<void> {
     if (!move) return;
     at += move;
   }
-  if (target) await write(kind.serverKind, text, target, id, secrets);
-}
-
-async function write(
-  kind: NewServerKind,
-  text: string,
-  target: Target,
-  id: string,
-  secrets: EnteredSecrets,
-): Promise<void> {
-  const folders = { folder: target.folder, home: homedir() };
-  const held = heldIn(await textOf(target.file), (name) => secrets.get(name));
-  const made = withSecretsApart(id, newEntry(kind, text), folders, held);
+  if (!target) return;
+  const { file, folder } = target;
+  const held = heldIn(await textOf(file), (name) => secrets.get(name));
+  const made = withSecretsApart(id, newEntry(kind.serverKind, text), { folder, home: homedir() }, held);
   if (!made) throw new Error('A command cannot be a secret. Write only the program first.');
   const editsOf = (before: string | undefined): readonly TextEdit[] => {
     const edits = addServers(before, [{ id, entry: made.entry }]);
     if (edits) return edits;
-    throw new Error(`${fileLabel(target.file)} could not be changed. Correct its errors first.`);
+    throw new Error(`${fileLabel(file)} could not be changed. Correct its errors first.`);
   };
   await writeServers(target, editsOf, id);
   await offerToKeep(secrets, made.secrets);

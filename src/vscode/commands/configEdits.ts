@@ -97,7 +97,7 @@ interface ProposedChange<Plan> {
   readonly yes: 'Import' | 'Write' | 'Remove';
 }
 
-/** Shows a change as a difference with a report, and asks whether to write it. Resolves to the agreed plan. */
+/** Shows a change as a difference with a report, and asks whether to write it. Resolves to the agreed plan, whose edits throw if the file changes. */
 export async function agreedChange<Plan extends ChangePlan>(
   change: ProposedChange<Plan>,
 ): Promise<(Plan & Pick<FileChange, 'editsOf'>) | undefined> {
@@ -111,7 +111,13 @@ export async function agreedChange<Plan extends ChangePlan>(
       // If the files changed during the question, the person sees the new difference first.
       if (shown === after || (isEmpty && !nothing)) {
         await documents.closeTabs();
-        return { ...plan, editsOf: editsOf(plan, name) };
+        return {
+          ...plan,
+          editsOf: (text = '') => {
+            if (applyEdits(text, edits) === after) return edits;
+            throw new Error(`${name} changed after you saw the preview, so nothing was written. Try again.`);
+          },
+        };
       }
       shown = after;
       const before = (await textOf(file)) ?? '';
@@ -129,14 +135,6 @@ export async function agreedChange<Plan extends ChangePlan>(
   } finally {
     documents.dispose();
   }
-}
-
-/** Returns the agreed edits. They throw if the file has changed since. */
-function editsOf({ edits, after }: ChangePlan, name: string): FileChange['editsOf'] {
-  return (text = '') => {
-    if (applyEdits(text, edits) === after) return edits;
-    throw new Error(`${name} changed after you saw the preview, so nothing was written. Try again.`);
-  };
 }
 
 export async function createConfig(): Promise<void> {

@@ -27,12 +27,21 @@ export async function importServersInto(secrets: EnteredSecrets, given: string |
   const target = await chooseTarget();
   if (!target) return;
   const name = fileLabel(target.file);
+  const isRead = isOfEditor(file, folderPaths());
   const agreed = await agreedChange<PlannedImport>({
     file: target.file,
     name,
     scheme: 'mcp-toolsets-import',
     plan: async () => {
-      const plan = await planOf(file, target, secrets);
+      const plan = planImport({
+        text: await readTextFile(file, largestForeignFile, utf8OrUtf16),
+        file,
+        label: pathLabel(file),
+        config: await textOf(target.file),
+        isOfEditor: isRead,
+        valueOf: (name, isInput) => secrets.get(name) ?? (isInput ? process.env[name] : undefined),
+        folders: { folder: target.folder, home: homedir() },
+      });
       if (plan.kind === 'impossible') throw new Error(`Nothing was imported: ${plan.reason}.`);
       return plan;
     },
@@ -47,27 +56,11 @@ export async function importServersInto(secrets: EnteredSecrets, given: string |
   const { servers, secrets: found } = agreed.imported;
   await writeServers(target, agreed.editsOf, servers[0]?.id);
   await offerToKeep(secrets, found);
-  if (isRead(file))
+  if (isRead)
     await removeServers(
       file,
       servers.map(({ written }) => written),
     );
-}
-
-function isRead(file: string): boolean {
-  return isOfEditor(file, folderPaths());
-}
-
-async function planOf(file: string, target: Target, secrets: EnteredSecrets): Promise<ImportPlan> {
-  return planImport({
-    text: await readTextFile(file, largestForeignFile, utf8OrUtf16),
-    file,
-    label: pathLabel(file),
-    config: await textOf(target.file),
-    isOfEditor: isRead(file),
-    valueOf: (name, isInput) => secrets.get(name) ?? (isInput ? process.env[name] : undefined),
-    folders: { folder: target.folder, home: homedir() },
-  });
 }
 
 async function chooseFile(): Promise<string | undefined> {

@@ -5,7 +5,6 @@ import { choose, commands, tell, window } from '../views/inertEditor.js';
 import { sameServer, type ApprovalLedger, type ApprovedServer } from '../../core/approval/ledger.js';
 import { asText } from '../../core/base/text.js';
 import { samePath } from '../../core/base/paths.js';
-import type { StatusSnapshot } from '../../core/reconcile/status.js';
 import {
   commandLine,
   dialogDetail,
@@ -19,7 +18,7 @@ import { onDidChangeSettings } from '../engine/settings.js';
 import { ReadOnlyDocuments } from '../views/review/readOnlyDocuments.js';
 import { agreedInReview } from '../views/review/reviewQuestion.js';
 import { whyNone } from '../views/phrases.js';
-import { serverOf, type Subject } from '../views/rows/subject.js';
+import { serverOf } from '../views/rows/subject.js';
 
 export function askForApprovals(slot: EngineSlot, ledger: ApprovalLedger): vscode.Disposable {
   const reviews = new ReadOnlyDocuments({ scheme: 'mcp-toolsets-approval', gone: 'This review has ended.' });
@@ -28,21 +27,21 @@ export function askForApprovals(slot: EngineSlot, ledger: ApprovalLedger): vscod
 
   return vscode.Disposable.from(
     reviews,
-    slot.onDidChange(({ snapshot }) => {
-      const pending = pendingOf(snapshot);
-      const isNew = pending.some(({ launch }) => !asked.has(launch.fingerprint));
-      asked = new Set(pending.map(({ launch }) => launch.fingerprint));
-      if (isNew) void ask(pending);
+    slot.onDidChange(() => {
+      const waiting = launches();
+      const isNew = waiting.some(({ launch }) => !asked.has(launch.fingerprint));
+      asked = new Set(waiting.map(({ launch }) => launch.fingerprint));
+      if (isNew) void ask(waiting);
     }),
     onDidChangeSettings(['mcpToolsets.approval'], () => ledger.recheck()),
     commands({
       approve: async (subject) => {
-        const pending = pendingFor(subject);
-        const [only] = pending;
-        if (only && pending.length === 1) await confirm(only);
-        else await review(pending);
+        const waiting = launches(serverOf(subject));
+        const [only] = waiting;
+        if (only && waiting.length === 1) await confirm(only);
+        else await review(waiting);
       },
-      reviewPending: (subject) => review(pendingFor(subject)),
+      reviewPending: (subject) => review(launches(serverOf(subject))),
       revoke: async (subject) => {
         const approved = await chooseApproved(serverOf(subject));
         if (approved) await ledger.revoke(approved);
@@ -50,23 +49,20 @@ export function askForApprovals(slot: EngineSlot, ledger: ApprovalLedger): vscod
     }),
   );
 
-  function pendingOf({ servers }: StatusSnapshot): PendingLaunch[] {
-    return servers.flatMap(({ approval, previous }) => {
+  /** Returns the waiting launches. @param named the id of a server; undefined for all */
+  function launches(named?: string): PendingLaunch[] {
+    return slot.state.snapshot.servers.flatMap(({ approval, previous }) => {
       if (approval.kind !== 'pending') return [];
       const { launch } = approval;
+      if (named !== undefined && launch.server !== named) return [];
       return [{ launch, before: ledger.approvedBefore(launch), isServed: previous !== undefined }];
     });
   }
 
-  function pendingFor(subject: Subject): PendingLaunch[] {
-    const named = serverOf(subject);
-    return pendingOf(slot.state.snapshot).filter(({ launch }) => named === undefined || launch.server === named);
-  }
-
-  async function ask(pending: readonly PendingLaunch[]): Promise<void> {
+  async function ask(waiting: readonly PendingLaunch[]): Promise<void> {
     // A notification has no room for a launch, so only the review can approve.
-    const answer = await window.showInformationMessage(question(pending, fileLabel), 'Review…', 'Not Now');
-    if (answer === 'Review…') await review(pendingOf(slot.state.snapshot));
+    const answer = await window.showInformationMessage(question(waiting, fileLabel), 'Review…', 'Not Now');
+    if (answer === 'Review…') await review(launches());
   }
 
   async function review(pending: readonly PendingLaunch[]): Promise<void> {

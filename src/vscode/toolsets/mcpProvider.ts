@@ -25,9 +25,6 @@ import { version } from '../../../package.json';
 import { isBeginning, labelsOf, type Rival } from './presence.js';
 import { Presenter, type Stage } from './presenter.js';
 
-/** `package.json` has the same id. */
-const providerId = 'mcpToolsets';
-
 type Definition = vscode.McpHttpServerDefinition;
 
 /** Changes within this time, in milliseconds, become one announcement. */
@@ -69,7 +66,7 @@ export class ToolsetProvider implements vscode.McpServerDefinitionProvider<Defin
     this.store.add({ dispose: () => this.activity?.dispose() });
     this.store.add(onDidChangeSettings(['chat'], () => this.presenter.tryAgain()));
     try {
-      this.store.add(vscode.lm.registerMcpServerDefinitionProvider(providerId, this));
+      this.store.add(vscode.lm.registerMcpServerDefinitionProvider('mcpToolsets', this));
     } catch (error) {
       // In an editor that cannot take definitions, everything else still works (S2).
       log.write('error', `This editor takes no MCP servers from extensions: ${asText(error)}`);
@@ -182,7 +179,7 @@ export class ToolsetProvider implements vscode.McpServerDefinitionProvider<Defin
   }
 
   private stage(): Stage {
-    const { slot, context } = this.deps;
+    const { slot, clock, context } = this.deps;
     return {
       toolNames: () => new Set(vscode.lm.tools.map(({ name }) => name)),
       startServer: async (label) => {
@@ -196,11 +193,8 @@ export class ToolsetProvider implements vscode.McpServerDefinitionProvider<Defin
       renew: (label) => {
         this.withheld.add(label);
         this.changes.fire();
-        const offerAgain = (): void => {
-          this.withheld.delete(label);
-          this.changes.fire();
-        };
-        this.store.add(this.deps.clock.after(absenceNoticed, offerAgain));
+        const again = clock.after(absenceNoticed, () => this.withheld.delete(label) && this.changes.fire());
+        this.store.add(again);
       },
       placeOf: (server) => slot.engine?.host.snapshot.servers.find(({ id }) => id === server)?.place,
     };
@@ -216,14 +210,10 @@ async function rivalsOf(label: string): Promise<Rival[]> {
   const found = await Promise.all(
     paths.map(async (file) => {
       const text = await readTextFile(file, largestConfigFile).catch(() => '');
-      return configuredServers(text)
-        .filter((rival) => rival.label.toLowerCase() === label.toLowerCase()) // The editor ignores case.
-        .map((rival): Rival => ({
-          label: rival.label,
-          file: vscode.workspace.asRelativePath(file),
-          place: { file, range: rival.range },
-          isOurs: rival.isOurs,
-        }));
+      // The editor ignores case.
+      const rivals = configuredServers(text).filter((rival) => rival.label.toLowerCase() === label.toLowerCase());
+      const name = vscode.workspace.asRelativePath(file);
+      return rivals.map(({ range, ...rival }): Rival => ({ ...rival, file: name, place: { file, range } }));
     }),
   );
   return found.flat();

@@ -235,6 +235,7 @@ class TrialPanel implements Disposable {
 }
 
 function triedTool(server: ServerStatus, { tool, published, original, override }: ServedTool): TriedTool {
+  const { offered } = override ?? {};
   return {
     server: server.id,
     published,
@@ -242,9 +243,7 @@ function triedTool(server: ServerStatus, { tool, published, original, override }
     title: tool.annotations?.title ?? tool.title ?? '',
     description: tool.description ?? '',
     inputSchema: tool.inputSchema,
-    ...(override && {
-      offered: { description: override.offered.description ?? '', inputSchema: override.offered.inputSchema },
-    }),
+    ...(offered && { offered: { description: offered.description ?? '', inputSchema: offered.inputSchema } }),
     effects: effects(tool),
     instance:
       server.trulyStateless === true

@@ -4,7 +4,7 @@
  */
 import * as vscode from 'vscode';
 import { toDisposable, type Disposable } from '../../../core/base/disposables.js';
-import { inert, type Inert } from '../../../core/base/inert.js';
+import { inert } from '../../../core/base/inert.js';
 import { isObject } from '../../../core/base/isObject.js';
 import { makePrivateFile } from '../../../core/base/privateFile.js';
 import { jsonLines } from '../../../core/base/text.js';
@@ -49,17 +49,14 @@ export function showCalls({ slot, clock, titles }: Shell, pages: CallPages, file
   const show = (): void => {
     rows.show();
     setContext('callsWait', rows.waiting > 0);
-    const message = messageOf();
-    if ((view.message ?? '') !== message) view.message = message;
-  };
-  const messageOf = (): Inert => {
-    if (!hostSettings.recordsCalls()) return inert`Calls are not recorded, because mcpToolsets.calls is off.`;
     const { filterText, waiting } = rows;
+    const off = 'Calls are not recorded, because mcpToolsets.calls is off.';
     const parts = [
       filterText !== '' && `Filter: ${filterText} · ${rows.found.length} of ${log.all.length}`,
       waiting > 0 && `${waiting} new ${waiting === 1 ? 'row waits' : 'rows wait'} while an older one is selected`,
     ];
-    return inert`${present(parts).join(' · ')}`;
+    const message = inert`${hostSettings.recordsCalls() ? present(parts).join(' · ') : off}`;
+    if ((view.message ?? '') !== message) view.message = message;
   };
   // The editor does not keep the place of a tree whose first rows are new, and tells nobody how far it is scrolled.
   const hold = (isHeld: boolean): void => {
