@@ -49,14 +49,8 @@ export type Engine = ReturnType<typeof createEngine>;
 export function createEngine(deps: EngineDeps) {
   const { clock, log, version, readSources, editor, address, results } = deps;
   const { folder, home, blocked } = deps.others;
-  const core = assemble({
-    surroundings: deps,
-    settings: deps,
-    consent: deps,
-    stores: deps,
-    readSources,
-    expectedClient: editor.expected,
-  });
+  const parts = { surroundings: deps, settings: deps, consent: deps, stores: deps };
+  const core = assemble({ ...parts, readSources, expectedClient: editor.expected });
   const { host, backend, redactor, recorder, log: hostLog } = core;
   const { folder: artifactsFolder, quota, maxResultBytes } = results;
   const artifacts =

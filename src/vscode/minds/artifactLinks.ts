@@ -2,7 +2,7 @@
 import * as vscode from 'vscode';
 import { readFile, stat } from 'node:fs/promises';
 import { basename, dirname, extname, join, relative, sep } from 'node:path';
-import { toDisposable, type Disposable } from '../../core/base/disposables.js';
+import { toDisposable } from '../../core/base/disposables.js';
 import { Icon, inert } from '../../core/base/inert.js';
 import { artifactsRoot, timeOfArtifact } from '../../core/results/diskArtifacts.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
@@ -13,31 +13,16 @@ import { artifactPath, linkName } from './artifactNames.js';
 
 const scheme = 'mcp-toolsets-file';
 
-export class ArtifactLinks implements Disposable {
+export class ArtifactLinks implements vscode.Disposable {
   private readonly root: string | undefined;
   private readonly registration: vscode.Disposable;
 
   constructor(storage: string | undefined) {
     this.root = storage === undefined ? undefined : artifactsRoot(storage);
-    this.registration = vscode.workspace.registerFileSystemProvider(scheme, this.provider(), { isReadonly: true });
-  }
-
-  /** @param name the name in the chat, without the extension */
-  uriOf(file: string, name: string): vscode.Uri {
-    const parts = this.root === undefined ? [] : relative(this.root, file).split(sep);
-    if (parts.length !== 3 || parts[0] === '..') return vscode.Uri.file(file);
-    return vscode.Uri.from({ scheme, path: `/${parts.join('/')}/${linkName(name, extname(file))}` });
-  }
-
-  dispose(): void {
-    this.registration.dispose();
-  }
-
-  private provider(): vscode.FileSystemProvider {
     const refuse = (uri: vscode.Uri): never => {
       throw vscode.FileSystemError.NoPermissions(uri);
     };
-    return {
+    const provider: vscode.FileSystemProvider = {
       onDidChangeFile: () => toDisposable(() => {}),
       watch: () => toDisposable(() => {}),
       stat: async (uri) => {
@@ -51,20 +36,30 @@ export class ArtifactLinks implements Disposable {
       delete: refuse,
       rename: refuse,
     };
+    this.registration = vscode.workspace.registerFileSystemProvider(scheme, provider, { isReadonly: true });
   }
 
+  /** @param name the name in the chat, without the extension */
+  uriOf(file: string, name: string): vscode.Uri {
+    const parts = this.root === undefined ? [] : relative(this.root, file).split(sep);
+    if (parts.length !== 3 || parts[0] === '..') return vscode.Uri.file(file);
+    return vscode.Uri.from({ scheme, path: `/${parts.join('/')}/${linkName(name, extname(file))}` });
+  }
+
+  dispose(): void {
+    this.registration.dispose();
+  }
+
+  /** The quota may have removed the file. */
   private async found<Result>(uri: vscode.Uri, use: (file: string) => Promise<Result>): Promise<Result> {
     const parts = artifactPath(uri.path);
-    if (this.root === undefined || !parts) throw vscode.FileSystemError.FileNotFound(uri);
-    try {
-      return await use(join(this.root, ...parts));
-    } catch {
-      throw vscode.FileSystemError.FileNotFound(uri);
-    }
+    const missing = vscode.FileSystemError.FileNotFound(uri);
+    if (this.root === undefined || !parts) throw missing;
+    return await use(join(this.root, ...parts)).catch(() => Promise.reject(missing));
   }
 }
 
-export function registerShownFiles(slot: EngineSlot, artifacts: ArtifactLinks): Disposable {
+export function registerShownFiles(slot: EngineSlot, artifacts: ArtifactLinks): vscode.Disposable {
   const showConversationFiles = async (subject: Subject): Promise<void> => {
     const conversation = nodeOf(subject)?.conversation;
     const files = conversation === undefined ? [] : ((await slot.engine?.conversationTools.files(conversation)) ?? []);

@@ -91,9 +91,8 @@ function completeTeamFiles(slot: EngineSlot): vscode.Disposable {
           return { id, state: down ?? toolCount(count) };
         });
         return completeTeam(document.getText(), document.offsetAt(position), known).map((found, index) => {
-          const kind = found.insert.includes(':')
-            ? vscode.CompletionItemKind.Property
-            : vscode.CompletionItemKind.Value;
+          const { Property, Value } = vscode.CompletionItemKind;
+          const kind = found.insert.includes(':') ? Property : Value;
           const item = new CompletionItem({ label: inert`${found.label}`, description: inert`${found.detail}` }, kind);
           item.insertText = found.insert;
           item.range = new vscode.Range(document.positionAt(found.span.start), document.positionAt(found.span.end));

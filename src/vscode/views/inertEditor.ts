@@ -131,34 +131,30 @@ type InertTreeItem = With<
 
 type InertCommand = With<vscode.Command, { readonly title: Inert; readonly tooltip?: Inert }>;
 
-type Class<Arguments extends unknown[], Made> = new (...given: Arguments) => Made;
+/** A class of the editor with inert texts. */
+function inertClass<Given extends unknown[], Made>(type: unknown) {
+  return type as new (...given: Given) => Made;
+}
 
-export const TreeItem = vscode.TreeItem as unknown as Class<
-  [label: Inert, folding: vscode.TreeItemCollapsibleState],
-  InertTreeItem
->;
-export const CodeLens = vscode.CodeLens as unknown as Class<[vscode.Range, InertCommand], vscode.CodeLens>;
-export const CodeAction = vscode.CodeAction as unknown as Class<
-  [title: Inert, kind: vscode.CodeActionKind],
-  vscode.CodeAction
->;
-export const CompletionItem = vscode.CompletionItem as unknown as Class<
-  [label: { readonly label: Inert; readonly description: Inert }, kind: vscode.CompletionItemKind],
-  vscode.CompletionItem
->;
-export const Diagnostic = vscode.Diagnostic as unknown as Class<
-  [range: vscode.Range, message: Inert, severity: vscode.DiagnosticSeverity],
-  vscode.Diagnostic
->;
-export const DiagnosticRelatedInformation = vscode.DiagnosticRelatedInformation as unknown as Class<
-  [location: vscode.Location, message: Inert],
-  vscode.DiagnosticRelatedInformation
->;
-export const DocumentSymbol = vscode.DocumentSymbol as unknown as Class<
-  [name: Inert, detail: Inert, kind: vscode.SymbolKind, range: vscode.Range, selection: vscode.Range],
+type ItemLabel = { readonly label: Inert; readonly description: Inert };
+
+export const TreeItem = inertClass<[Inert, vscode.TreeItemCollapsibleState], InertTreeItem>(vscode.TreeItem);
+export const CodeLens = inertClass<[vscode.Range, InertCommand], vscode.CodeLens>(vscode.CodeLens);
+export const CodeAction = inertClass<[Inert, vscode.CodeActionKind], vscode.CodeAction>(vscode.CodeAction);
+export const CompletionItem = inertClass<[ItemLabel, vscode.CompletionItemKind], vscode.CompletionItem>(
+  vscode.CompletionItem,
+);
+export const Diagnostic = inertClass<[vscode.Range, Inert, vscode.DiagnosticSeverity], vscode.Diagnostic>(
+  vscode.Diagnostic,
+);
+export const DiagnosticRelatedInformation = inertClass<[vscode.Location, Inert], vscode.DiagnosticRelatedInformation>(
+  vscode.DiagnosticRelatedInformation,
+);
+export const DocumentSymbol = inertClass<
+  [name: Inert, detail: Inert, kind: vscode.SymbolKind, whole: vscode.Range, key: vscode.Range],
   vscode.DocumentSymbol
->;
-export const Hover = vscode.Hover as unknown as Class<[vscode.MarkdownString, vscode.Range], vscode.Hover>;
+>(vscode.DocumentSymbol);
+export const Hover = inertClass<[vscode.MarkdownString, vscode.Range], vscode.Hover>(vscode.Hover);
 
 /** The editor does not trust this Markdown, so links to commands do nothing. */
 export function markdownString({ value }: Markdown, hasIcons = false): vscode.MarkdownString {

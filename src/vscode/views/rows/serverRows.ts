@@ -38,8 +38,8 @@ import {
 } from '../serverStates.js';
 import { group, row, type TreeNode, type TreeOptions, uniqueIds, warningIcon } from './treeNode.js';
 
-export function treeModel(snapshot: StatusSnapshot, options: TreeOptions): readonly TreeNode[] {
-  const severalFiles = new Set(snapshot.servers.map(({ source }) => source)).size > 1;
+export function treeModel(snapshot: StatusSnapshot, given: TreeOptions): readonly TreeNode[] {
+  const options = { ...given, severalFiles: new Set(snapshot.servers.map(({ source }) => source)).size > 1 };
   const unique = uniqueIds();
   const problems = groupedBy(snapshot.problems, ({ server }) => server);
   const ofServer = (id: string): readonly Problem[] => problems.get(id) ?? [];
@@ -47,7 +47,7 @@ export function treeModel(snapshot: StatusSnapshot, options: TreeOptions): reado
     ? snapshot.servers.filter(({ id }) => ofServer(id).some(needsAttention))
     : snapshot.servers;
   const servers = shown.map((server) =>
-    serverNode(unique(`${server.source}#${server.id}`), server, ofServer(server.id), options, severalFiles),
+    serverNode(unique(`${server.source}#${server.id}`), server, ofServer(server.id), options),
   );
   return snapshot.builtIn && !options.onlyWithProblems ? [...servers, builtInNode(snapshot.builtIn)] : servers;
 }
@@ -57,13 +57,7 @@ export function showsAges({ servers }: StatusSnapshot): boolean {
   return servers.some(({ instances, rememberedAt }) => instances.length > 0 || rememberedAt !== undefined);
 }
 
-function serverNode(
-  id: string,
-  server: ServerStatus,
-  problems: readonly Problem[],
-  options: TreeOptions,
-  severalFiles: boolean,
-): TreeNode {
+function serverNode(id: string, server: ServerStatus, problems: readonly Problem[], options: TreeOptions): TreeNode {
   const children = [
     ...launchNodes(id, server),
     ...problemNodes(id, server, problems),
@@ -76,7 +70,7 @@ function serverNode(
     ...shadowedNodes(id, server, options),
   ];
   const lacks = shortfallsOf(server, problems);
-  const words = present([...serverWords(server, options.now, lacks), sourceWord(server, options, severalFiles)]);
+  const words = present([...serverWords(server, options.now, lacks), sourceWord(server, options)]);
   const { kind } = server.state;
   const hasSecret = server.hasSecrets || problems.some(({ code: of }) => of === 'secret-unset');
   return row({
@@ -207,10 +201,10 @@ function problemNodes(parent: string, server: ServerStatus, problems: readonly P
 }
 
 /** Names the file of a server (C5), unless all servers come from one file of a folder. */
-function sourceWord({ origin, source }: ServerStatus, options: TreeOptions, severalFiles: boolean) {
+function sourceWord({ origin, source }: ServerStatus, options: TreeOptions) {
   if (origin === 'user') return 'user';
   if (origin === 'mcprc') return options.fileLabel(source);
-  return severalFiles && options.folderLabel(source);
+  return options.severalFiles && options.folderLabel(source);
 }
 
 function shadowedNodes(

@@ -31,6 +31,7 @@ export interface TreeNode extends ShownRow {
 
 export interface TreeOptions {
   readonly onlyWithProblems?: boolean;
+  readonly severalFiles?: boolean;
   readonly now: number;
   readonly fileLabel: (file: string) => string;
   readonly folderLabel: (file: string) => string;
