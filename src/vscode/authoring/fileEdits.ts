@@ -29,11 +29,8 @@ export interface FileChange {
   readonly editsOf: (text: string | undefined) => readonly TextEdit[];
 }
 
-interface Edited {
-  readonly document: vscode.TextDocument;
-  /** False if the document had other unsaved changes, which the person must save. */
-  readonly isSaved: boolean;
-}
+/** `isSaved` is false if the document had other unsaved changes, which the person must save. */
+type Edited = { readonly document: vscode.TextDocument; readonly isSaved: boolean };
 
 const changes = new OneByOne();
 

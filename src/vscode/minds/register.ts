@@ -62,10 +62,9 @@ export function registerMinds(shell: Shell, pages: CallPages): vscode.Disposable
   );
 }
 
-function placeIn({ state }: EngineSlot, server: string | undefined): Place | undefined {
-  const { servers } = state.snapshot;
-  if (server !== undefined) return servers.find(({ id }) => id === server)?.place;
-  const [first] = servers;
+function placeIn(slot: EngineSlot, server: string | undefined): Place | undefined {
+  if (server !== undefined) return slot.serverOf(server)?.place;
+  const [first] = slot.state.snapshot.servers;
   return first && { file: first.source, range: startOfFile };
 }
 

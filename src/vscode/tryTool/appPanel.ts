@@ -5,7 +5,6 @@ import { readAppPage, type AppPage } from '../../core/apps/appResource.js';
 import { framePage, type Marked } from '../../core/apps/framePage.js';
 import { appOf } from '../../core/apps/toolMeta.js';
 import { inert } from '../../core/base/inert.js';
-import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
 import { messageOf } from '../../core/base/text.js';
 import type { OtherOutcome } from '../../core/protocol/request.js';
 import type { OpenedApp } from '../../core/host/conversationTools.js';
@@ -14,8 +13,8 @@ import { window } from '../views/inertEditor.js';
 import { version } from '../../../package.json';
 import { AppBridge } from './appBridge.js';
 
-export class AppPanel implements Disposable {
-  private readonly store = new DisposableStore('app panel');
+export class AppPanel implements vscode.Disposable {
+  private readonly listening = vscode.window.onDidChangeActiveColorTheme(() => this.bridge?.themeChanged());
   private readonly panel: vscode.WebviewPanel;
   private readonly ending = new AbortController();
   private bridge: AppBridge | undefined;
@@ -37,7 +36,6 @@ export class AppPanel implements Disposable {
       // A message of a replaced page may arrive late.
       if (said?.page === this.mark) this.bridge?.receive(said.message);
     });
-    this.store.add(vscode.window.onDidChangeActiveColorTheme(() => this.bridge?.themeChanged()));
   }
 
   /** Replaces the app. Resolves to undefined when it is shown, or to a phrase with the reason. Never rejects. */
@@ -63,7 +61,7 @@ export class AppPanel implements Disposable {
     if (this.ending.signal.aborted) return;
     this.ending.abort();
     this.bridge?.dispose();
-    this.store.dispose();
+    this.listening.dispose();
     this.panel.dispose();
     this.onEnd();
   }

@@ -7,7 +7,6 @@ import { inert } from '../../core/base/inert.js';
 import { messageOf } from '../../core/base/text.js';
 import { window } from '../views/inertEditor.js';
 import { appOf } from '../../core/apps/toolMeta.js';
-import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
 import type { OpenedApp } from '../../core/host/conversationTools.js';
 import type { ToolOutcome } from '../../core/protocol/request.js';
 import type { ServerStatus } from '../../core/reconcile/status.js';
@@ -31,7 +30,7 @@ interface TrialPanelDeps extends TryToolDeps {
 
 export type TryToolDeps = Pick<Shell, 'slot' | 'context'>;
 
-export class Panels implements Disposable {
+export class Panels implements vscode.Disposable {
   private readonly documents = new ArgumentDocuments();
   private readonly open = new Map<string, TrialPanel>();
   private readonly apps = new Set<AppPanel>();
@@ -73,8 +72,8 @@ export class Panels implements Disposable {
 const beside = { viewColumn: vscode.ViewColumn.Beside };
 
 /** It makes one call at a time. The call and the lease end with the panel. */
-class TrialPanel implements Disposable {
-  private readonly store = new DisposableStore('trial panel');
+class TrialPanel implements vscode.Disposable {
+  private readonly listening: vscode.Disposable;
   private readonly conversation = newTrialConversation();
   private readonly panel: vscode.WebviewPanel;
   private readonly document: vscode.Uri;
@@ -99,8 +98,8 @@ class TrialPanel implements Disposable {
     this.panel.iconPath = { light: icon('light'), dark: icon('dark') };
     this.panel.onDidDispose(() => this.dispose());
     this.panel.webview.onDidReceiveMessage((message: ToPanel) => void this.receive(message));
-    this.store.add(slot.onDidChange(() => this.follow()));
-    this.store.add(
+    this.listening = vscode.Disposable.from(
+      slot.onDidChange(() => this.follow()),
       vscode.workspace.onDidChangeTextDocument(({ document }) => {
         if (document.uri.toString() === this.document.toString()) this.sendDocument(document);
       }),
@@ -118,7 +117,7 @@ class TrialPanel implements Disposable {
     this.ended = true;
     this.call?.abort();
     this.app?.dispose();
-    this.store.dispose();
+    this.listening.dispose();
     this.panel.dispose();
     this.deps.documents.forget(this.document);
     this.deps.onEnd();
