@@ -87,12 +87,8 @@ interface Chosen {
 }
 
 async function chooseAgent(globalStorage: string): Promise<Chosen | undefined> {
-  const folders: AgentFolders = {
-    folder: folderPaths()[0],
-    home: homedir(),
-    globalStorage,
-    configHome: process.env['XDG_CONFIG_HOME'],
-  };
+  const configHome = process.env['XDG_CONFIG_HOME'];
+  const folders: AgentFolders = { folder: folderPaths()[0], home: homedir(), globalStorage, configHome };
   const files = agentKinds.flatMap((kind): Chosen[] => {
     const place = agents[kind].place(folders);
     return place ? [{ kind, ...place }] : [];
@@ -150,9 +146,8 @@ async function writeEntries(
   });
   if (!agreed) return false;
   const isNew = agreed.edits.length > 0;
-  const { isSaved } = isNew
-    ? await writeEdits({ file, root, name: label, editsOf: agreed.editsOf })
-    : { isSaved: true };
+  const change = { file, root, name: label, editsOf: agreed.editsOf };
+  const { isSaved } = isNew ? await writeEdits(change) : { isSaved: true };
   const done = !isNew ? 'already has these entries' : isSaved ? 'was written' : 'has other unsaved changes. Save it';
   tell(inert`${label} ${done}. ${agents[kind].program} finds the toolsets when it starts next.`);
   return isNew;

@@ -86,15 +86,11 @@ export class FollowedFiles<Source extends { readonly file: string }> implements 
   }
 
   private open(source: Source): FollowedFile<Source> {
-    const { clock, patternOf, isHalfTyped, onChange } = this.deps;
+    const { clock, patternOf, isHalfTyped = () => Promise.resolve(false), onChange } = this.deps;
     const { file: path } = source;
     const store = this.store.add(new DisposableStore(`followed file ${path}`));
-    const file = store.add(
-      watchFile(path, {
-        clock,
-        ...(isHalfTyped && { isHalfTyped: (before: string, now: string) => isHalfTyped(path, before, now) }),
-      }),
-    );
+    const halfTyped = (before: string, now: string): Promise<boolean> => isHalfTyped(path, before, now);
+    const file = store.add(watchFile(path, { clock, isHalfTyped: halfTyped }));
     const watcher = store.add(vscode.workspace.createFileSystemWatcher(patternOf(source)));
     for (const event of [watcher.onDidCreate, watcher.onDidChange, watcher.onDidDelete]) store.add(event(file.nudge));
     store.add(

@@ -45,11 +45,9 @@ export const hostSettings = {
   filteredTools: () => severities.find((one) => one === settings().get('problems.filteredTools')) ?? 'hint',
   serverLists: () => {
     const chat = vscode.workspace.getConfiguration('chat.mcp');
-    return effectiveLists({
-      allowed: { value: chat.get('allowedServers'), ...chat.inspect('allowedServers') },
-      denied: { value: chat.get('deniedServers'), ...chat.inspect('deniedServers') },
-      managedOnly: chat.get('allowManagedServersOnly') === true,
-    });
+    const allowed = { value: chat.get('allowedServers'), ...chat.inspect('allowedServers') };
+    const denied = { value: chat.get('deniedServers'), ...chat.inspect('deniedServers') };
+    return effectiveLists({ allowed, denied }, chat.get('allowManagedServersOnly') === true);
   },
 } satisfies HostSettings;
 
