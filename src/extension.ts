@@ -52,8 +52,7 @@ import { registerSignIn } from './vscode/consent/signIn.js';
 import { window } from './vscode/views/inertEditor.js';
 import { showStatusBar } from './vscode/views/statusBar.js';
 import { showTree } from './vscode/views/rows/treeView.js';
-import { CallPages } from './vscode/views/calls/callPages.js';
-import { showCalls } from './vscode/views/calls/callsView.js';
+import { CallPages, showCalls } from './vscode/views/calls/callsView.js';
 import { registerTryTool } from './vscode/tryTool/register.js';
 
 /** In milliseconds. The editor waits about 5 s for the end of an extension. */

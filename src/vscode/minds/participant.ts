@@ -13,7 +13,7 @@ import type { Speaker } from '../../core/host/conversationTools.js';
 import { untilReady } from '../engine/engineSlot.js';
 import { maxSteps } from '../engine/settings.js';
 import type { Shell } from '../engine/shell.js';
-import type { CallPages } from '../views/calls/callPages.js';
+import type { CallPages } from '../views/calls/callsView.js';
 import { inertStream, type InertStream } from '../views/inertEditor.js';
 import { openDocument } from '../views/review/documents.js';
 import type { ArtifactLinks } from './artifactLinks.js';

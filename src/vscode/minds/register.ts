@@ -5,7 +5,7 @@ import type { Place, Problem } from '../../core/base/problem.js';
 import { startOfFile } from '../../core/config/model.js';
 import { configuredToolsets } from '../../core/host/conversationTools.js';
 import type { Shell } from '../engine/shell.js';
-import type { CallPages } from '../views/calls/callPages.js';
+import type { CallPages } from '../views/calls/callsView.js';
 import type { EngineSlot, WindowState } from '../engine/engineSlot.js';
 import { registerAgentFiles } from './agentFiles.js';
 import { commands, CompletionItem } from '../views/inertEditor.js';

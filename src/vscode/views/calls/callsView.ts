@@ -14,11 +14,13 @@ import { FactLog, type NumberedFact } from '../../../core/calls/factLog.js';
 import { fits, parseFilter, type FactFilter } from '../../../core/calls/filter.js';
 import { clearCalls, followCalls, mostFacts } from '../../../core/files/callFile.js';
 import { hostSettings, onDidChangeSettings } from '../../engine/settings.js';
+import type { EngineSlot } from '../../engine/engineSlot.js';
 import type { Shell } from '../../engine/shell.js';
 import { commands, tell, window } from '../inertEditor.js';
 import { present } from '../phrases.js';
 import { asTimePasses, setContext, treeItem } from '../trees.js';
-import type { CallPages } from './callPages.js';
+import { ReadOnlyDocuments } from '../review/readOnlyDocuments.js';
+import { callPage } from './callPage.js';
 import { callRows, rowsBelow, type CallGrouping, type CallRow, type CallRowOptions } from './callRows.js';
 
 const viewId = 'mcpToolsets.calls';
@@ -142,6 +144,21 @@ export function showCalls({ slot, clock, titles }: Shell, pages: CallPages, file
     asTimePasses(clock, () => view.visible && log.all.length > 0 && rows.show()),
     toDisposable(() => following?.dispose()),
   );
+}
+
+/** The pages of calls, until the window closes. The oldest are dropped first. */
+export class CallPages extends ReadOnlyDocuments {
+  constructor(private readonly slot: EngineSlot) {
+    // `package.json` opens documents of this scheme as rendered Markdown.
+    const gone = 'The input and output of this call are no longer kept.\n';
+    super({ scheme: 'mcp-toolsets-call', gone, most: 500 });
+  }
+
+  of(fact: CallFact): vscode.Uri {
+    const content = this.slot.engine?.recorder.contents.get(fact);
+    // The chat shows the last segment of the path, so this is the name of the tool.
+    return this.add(fact.tool.replace(/[^\w-]/g, '_'), callPage(fact, content, this.slot.redact).value);
+  }
 }
 
 /** Another extension may run a command with any argument. */
