@@ -3,6 +3,7 @@
  */
 import * as vscode from 'vscode';
 import { join } from 'node:path';
+import { version } from '../package.json';
 import { ApprovalLedger } from './core/approval/ledger.js';
 import { OfferLedger } from './core/approval/offerLedger.js';
 import { offerTextsIn } from './core/approval/offerTexts.js';
@@ -21,7 +22,6 @@ import { askForCall } from './vscode/consent/callQuestion.js';
 import { childEnvironment } from './vscode/engine/childEnvironment.js';
 import { registerCommands } from './vscode/commands/commands.js';
 import { registerReviewAnswers } from './vscode/views/review/reviewQuestion.js';
-import type { Manifest } from './vscode/commands/copyDiagnostics.js';
 import {
   approvalStore,
   isInWorkspace,
@@ -29,7 +29,7 @@ import {
   WindowConfigFiles,
   workspaceName,
 } from './vscode/engine/configFiles.js';
-import { showDiagnostics } from './vscode/views/problems/diagnostics.js';
+import { registerProblemPages, showDiagnostics } from './vscode/views/problems/diagnostics.js';
 import { LastClient, usualOfEditor } from './core/remembered/lastClient.js';
 import { ConversationTitles, isTrial } from './vscode/engine/conversationTitles.js';
 import { EngineSlot } from './vscode/engine/engineSlot.js';
@@ -37,30 +37,22 @@ import { EnteredSecrets } from './vscode/engine/enteredSecrets.js';
 import { Logs } from './vscode/engine/logs.js';
 import { registerMinds } from './vscode/minds/register.js';
 import { ToolsetProvider } from './vscode/toolsets/mcpProvider.js';
-import { registerProblemPages } from './vscode/views/problems/problemPages.js';
 import {
   artifactsQuota,
   asksForApproval,
-  filteredTools,
   holdsChangedTools,
-  maxInstances,
+  hostSettings,
   maxResultBytes,
-  offersAdmin,
-  onDidChangeServerLists,
-  onDidChangeSetting,
-  recordsCalls,
-  serverLists,
+  onDidChangeSettings,
   toolPermissions,
-  trace,
-  usualStart,
 } from './vscode/engine/settings.js';
+import type { Shell } from './vscode/engine/shell.js';
 import { storageFolder } from './vscode/engine/storageFolder.js';
 import { registerSignIn } from './vscode/consent/signIn.js';
 import { window } from './vscode/views/inertEditor.js';
 import { showStatusBar } from './vscode/views/statusBar.js';
 import { showTree } from './vscode/views/rows/treeView.js';
-import { CallPages } from './vscode/views/calls/callPages.js';
-import { showCalls } from './vscode/views/calls/callsView.js';
+import { CallPages, showCalls } from './vscode/views/calls/callsView.js';
 import { registerTryTool } from './vscode/tryTool/register.js';
 
 /** In milliseconds. The editor waits about 5 s for the end of an extension. */
@@ -68,12 +60,11 @@ const endLimit = 4000;
 
 let running: EngineSlot | undefined;
 
-/** The key of the capabilities that the editor declared last. */
 const editorCapabilities = 'mcpToolsets.editorCapabilities';
 
 export function activate(context: vscode.ExtensionContext): void {
   const clock = systemClock;
-  const logs = new Logs(trace);
+  const logs = new Logs(hostSettings.trace);
   const storage = storageFolder(context);
   const offers = new OfferLedger({
     storage: context.workspaceState,
@@ -99,7 +90,6 @@ export function activate(context: vscode.ExtensionContext): void {
     logs.host.write('error', `The secrets that were entered could not be read: ${asText(error)}`),
   );
   const titles = new ConversationTitles(storage, () => clock.now());
-  const pages = new CallPages();
   const slot: EngineSlot = new EngineSlot({
     log: logs.host,
     isTrusted: () => vscode.workspace.isTrusted,
@@ -119,110 +109,87 @@ export function activate(context: vscode.ExtensionContext): void {
         log: logs.host,
         serverLog: (server) => logs.ofServer(server),
         env: childEnvironment(process.env),
-        version: (context.extension.packageJSON as { version: string }).version,
+        version,
         readSources: () => slot.readFiles(),
         guardianScript: join(context.extensionPath, 'dist', 'guardian.js'),
-        filteredTools,
-        maxInstances,
-        serverLists,
         results: { folder: storage, quota: artifactsQuota, maxResultBytes },
-        trace,
         editor,
         approvals: ledger,
         offerReview: offers,
         ...(kept && { kept }),
-        usualStart,
         conversations: rememberedConversations(context.workspaceState),
         toolPermissions: { settings: toolPermissions, ask: (call, signal) => askForCall(call, signal, titles) },
-        offersAdmin,
         secrets: context.secrets,
         secret: (name) => secrets.get(name),
-        address: {
-          workspace: workspaceName(),
-          editor: vscode.env.appName,
-          secrets: context.secrets,
-        },
+        address: { workspace: workspaceName(), editor: vscode.env.appName, secrets: context.secrets },
         others: agentsOptions(),
-        recordsCalls,
+        ...hostSettings,
       });
     },
     onFailure: (error) => void window.showErrorMessage(inert`MCP Toolsets could not start: ${asText(error)}`),
   });
   running = slot;
+  const shell: Shell = { context, slot, clock, logs, secrets, titles, storage };
+  const pages = new CallPages(slot);
+  const { folder, home } = agentsOptions();
+  const recheck = (): void => slot.engine?.host.permission.recheck();
+  const reapply = (): void => void slot.engine?.host.reapply();
   context.subscriptions.push(
     logs,
     ledger,
     approved,
     offers,
     secrets,
-    secrets.onDidChange(() => void slot.engine?.host.reapply()),
+    secrets.onDidChange(reapply),
     registerReviewAnswers(),
     askForApprovals(slot, ledger),
     showChangedOffers(slot, offers),
-    showTree({
-      slot,
-      clock,
-      titles,
-      tick: async (rows) => (await import('./vscode/authoring/serverChanges.js')).writeTicks(slot, rows),
-    }),
+    showTree(shell, async (rows) => (await import('./vscode/authoring/fileEdits.js')).writeTicks(slot, rows)),
     pages,
-    showCalls({
-      slot,
-      clock,
-      titles,
-      pages,
-      file: recordFile(),
-      isRecorded: recordsCalls,
-      onDidChangeRecorded: (listener) => onDidChangeSetting('calls', listener),
-    }),
+    showCalls(shell, pages, folder === undefined ? undefined : callFileOf(folder, home)),
     showStatusBar(slot),
     showDiagnostics(slot),
-    registerCommands(slot, logs, secrets, context.extension.packageJSON as Manifest),
-    registerTryTool({
-      slot,
-      version: (context.extension.packageJSON as { version: string }).version,
-      extensionUri: context.extensionUri,
-    }),
-    registerSignIn(slot, logs),
+    registerCommands(shell),
+    registerTryTool(shell),
+    registerSignIn(shell),
     registerProblemPages(context.extensionUri),
-    registerAuthoring(slot, secrets, () => childEnvironment(process.env)),
-    registerMinds({ slot, clock, log: logs.host, storage, titles, pages }),
-    serveOtherAgents(slot, ledger, context, logs.host),
-    new ToolsetProvider({ slot, clock, log: logs.host, extensionId: context.extension.id }),
+    registerAuthoring(shell),
+    registerMinds(shell, pages),
+    serveOtherAgents(shell, ledger),
+    new ToolsetProvider(shell),
     slot.onDidChange(({ snapshot }) => logs.keep(snapshot.servers.map(({ id }) => id))),
-    onDidChangeSetting('toolPermissions', () => slot.engine?.host.permission.recheck()),
-    vscode.workspace.onDidChangeWorkspaceFolders(() => slot.engine?.host.permission.recheck()),
-    onDidChangeSetting('adminTools', () => slot.engine?.host.permission.recheck()),
-    onDidChangeSetting('changedTools', () => offers.recheck()),
-    onDidChangeServerLists(() => void slot.engine?.host.reapply()),
-    onDidChangeSetting('start', () => void slot.engine?.host.reapply()),
-    onDidChangeSetting('problems.filteredTools', () => void slot.engine?.host.reapply()),
+    onDidChangeSettings(['mcpToolsets.toolPermissions', 'mcpToolsets.adminTools'], recheck),
+    vscode.workspace.onDidChangeWorkspaceFolders(recheck),
+    onDidChangeSettings(['mcpToolsets.changedTools'], () => offers.recheck()),
+    onDidChangeSettings(
+      [
+        'mcpToolsets.start',
+        'mcpToolsets.problems.filteredTools',
+        'chat.mcp.allowedServers',
+        'chat.mcp.deniedServers',
+        'chat.mcp.allowManagedServersOnly',
+      ],
+      reapply,
+    ),
     vscode.workspace.onDidGrantWorkspaceTrust(() => slot.start()),
   );
   // Later, because watching files is the most expensive part of the start, and nothing waits for it.
   setImmediate(() => slot.start());
 }
 
-function recordFile(): string | undefined {
-  const { folder, home } = agentsOptions();
-  return folder === undefined ? undefined : callFileOf(folder, home);
-}
-
 function rememberedConversations(storage: vscode.Memento): RememberedConversations {
-  const key = 'conversations';
   return new RememberedConversations({
-    stored: storage.get(key),
-    store: (losses) => void storage.update(key, losses),
+    stored: storage.get('conversations'),
+    store: (losses) => void storage.update('conversations', losses),
     isConversation: (conversation) => !isTrial(conversation),
   });
 }
 
 async function keptOffers(folder: string, log: Log): Promise<OfferFiles> {
   const { OfferFiles } = await import('./core/remembered/offerFiles.js');
-  return await OfferFiles.open({
-    folder,
-    onFailure: (error) => log.write('error', `What servers listed could not be stored: ${asText(error)}`),
-  });
+  const onFailure = (error: unknown): void =>
+    log.write('error', `What servers listed could not be stored: ${asText(error)}`);
+  return await OfferFiles.open({ folder, onFailure });
 }
 
 export async function deactivate(): Promise<void> {

@@ -154,7 +154,6 @@ export const arrows: Record<string, readonly string[]> = {
   'core/authoring': ['core/base', 'core/config', 'core/yaml', 'core/config/read', 'core/config/edit', 'core/tools'],
   'vscode/engine': [
     'core/base',
-    'core/calls',
     'core/config',
     'core/config/edit',
     'core/protocol',
@@ -168,15 +167,7 @@ export const arrows: Record<string, readonly string[]> = {
   'vscode/views': ['core/base', 'core/protocol', 'core/tools', 'core/reconcile', 'vscode/engine'],
   'vscode/views/problems': ['core/base', 'vscode/engine', 'vscode/views'],
   'vscode/views/review': ['core/base', 'vscode/views'],
-  'vscode/views/rows': [
-    'core/base',
-    'core/tools',
-    'core/approval',
-    'core/reconcile',
-    'vscode/engine',
-    'vscode/views',
-    'vscode/views/problems',
-  ],
+  'vscode/views/rows': ['core/base', 'core/tools', 'core/approval', 'core/reconcile', 'vscode/engine', 'vscode/views'],
   'vscode/views/calls': [
     'core/base',
     'core/calls',
@@ -212,7 +203,6 @@ export const arrows: Record<string, readonly string[]> = {
     'core/host',
     'vscode/engine',
     'vscode/views',
-    'vscode/views/problems',
     'vscode/views/review',
     'vscode/views/rows',
     'vscode/authoring',

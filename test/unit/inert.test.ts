@@ -56,7 +56,7 @@ const harmlessClasses = new Set([
 ]);
 
 /** Callers that may declare a text as Markdown by nature. */
-const markdownByNature = new Set([maker, 'src/core/authoring/completion.ts', 'src/vscode/minds/savedFiles.ts']);
+const markdownByNature = new Set([maker, 'src/core/authoring/completion.ts', 'src/vscode/minds/chatAudience.ts']);
 
 function sources(folder: string): string[] {
   return readdirSync(path.join(root, folder), { withFileTypes: true }).flatMap((entry) => {

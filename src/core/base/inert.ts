@@ -60,10 +60,6 @@ export function unmarked(text: string): string {
   return text.replace(/`([^`]+)`|“([^”]*)”/g, (_, code?: string, said?: string) => `"${code ?? said}"`);
 }
 
-export function inertList(texts: readonly Inert[], separator: ', ' | ' · ' | ' ' | '\n'): Inert {
-  return texts.join(separator) as Inert;
-}
-
 /** Writes Markdown. Values of other kinds become plain text in it. */
 export function formatted(words: TemplateStringsArray, ...values: (Plain | Markdown)[]): Markdown {
   const parts = words.map((word, index) => {

@@ -41,7 +41,7 @@ export interface Speaker {
   readonly grants: readonly Grant[];
 }
 
-export interface ConversationTools {
+interface ConversationTools {
   /** Returns the present offer. A conversation without a speaker has every tool. */
   offer(conversation: string, speaker: Speaker | undefined): ModelSetup;
   /** Runs calls. The chat has asked the person already if that was needed. */

@@ -2,20 +2,20 @@
 import * as vscode from 'vscode';
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { inert } from '../../core/base/inert.js';
-import { window } from '../views/inertEditor.js';
+import { choose, tell, window } from '../views/inertEditor.js';
 import { nextEvent } from '../../core/base/events.js';
 import { agentKinds, agents, homeLauncher, type AgentKind, type AgentFolders } from '../../core/agents/agents.js';
 import { planEntries, type EntriesPlan } from '../../core/agents/planEntries.js';
 import { reviewTexts } from '../../core/approval/approvalTexts.js';
 import type { LaunchDescription } from '../../core/approval/fingerprint.js';
 import type { ApprovalLedger } from '../../core/approval/ledger.js';
-import { agreedChange, asAgreed, textOf, writeEdits } from '../commands/configEdits.js';
+import { agreedChange, textOf, writeEdits } from '../commands/configEdits.js';
 import { refuseOutside } from '../../core/files/realFiles.js';
-import { localFolders } from '../engine/configFiles.js';
+import { folderPaths } from '../engine/configFiles.js';
 import type { Engine } from '../engine/engine.js';
-import { pathLabel } from '../views/fileLabels.js';
+import { pathLabel } from '../views/places.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
 import { toolCount, whyNothingRuns } from '../views/phrases.js';
 import type { AgentEndpoint } from '../engine/agentEndpoint.js';
@@ -26,23 +26,21 @@ const title = inert`Set Up Another Agent`;
 /** Notes the person's port before `write`. */
 export type ChoosePort = (port: number, write: () => PromiseLike<void>) => Promise<void>;
 
-interface PortConsent {
-  /** The port in the settings of the workspace, without the person's consent. */
-  readonly asked: number | undefined;
-  readonly choosePort: ChoosePort;
-}
-
-/** @param globalStorage the folder for files of the editor's extensions */
+/**
+ * @param globalStorage the folder for files of the editor's extensions
+ * @param asked the port in the settings of the workspace, without the person's consent
+ */
 export async function setUpAgent(
   { engine, state }: EngineSlot,
   ledger: ApprovalLedger,
   globalStorage: string,
-  consent: PortConsent,
+  asked: number | undefined,
+  choosePort: ChoosePort,
 ): Promise<void> {
   if (!engine) throw new Error(whyNothingRuns(state.phase));
   const { endpoint } = engine;
   const chosen = await chooseAgent(globalStorage);
-  if (!chosen || !(await confirmsPort(endpoint, consent))) return;
+  if (!chosen || !(await confirmsPort(endpoint, asked, choosePort))) return;
   const toolsets = await chooseToolsets(engine);
   if (!toolsets) return;
   // `connect` asks nobody, so launches without an approval would wait there.
@@ -53,8 +51,13 @@ export async function setUpAgent(
 }
 
 /** Resolves to false if the person gives up (G6a). */
-async function confirmsPort(endpoint: AgentEndpoint, { asked, choosePort }: PortConsent): Promise<boolean> {
+async function confirmsPort(
+  endpoint: AgentEndpoint,
+  asked: number | undefined,
+  choosePort: ChoosePort,
+): Promise<boolean> {
   if (asked === undefined) return true;
+  const isPort = (text: string): boolean => /^\d{4,5}$/.test(text) && Number(text) >= 1024 && Number(text) < 65_536;
   const port = await window.showInputBox({
     title,
     prompt: inert`The settings of this workspace ask for a fixed port, for agents that speak HTTP. Choose the port. MCP Toolsets saves it there.`,
@@ -62,11 +65,9 @@ async function confirmsPort(endpoint: AgentEndpoint, { asked, choosePort }: Port
     validateInput: (text) => (isPort(text) ? undefined : inert`Enter a number from 1024 to 65535.`),
   });
   if (port === undefined) return false;
-  const [folder] = localFolders();
+  const [folder] = folderPaths();
   // The editor follows links when it writes settings.
-  if (folder && !vscode.workspace.workspaceFile) {
-    refuseOutside(folder.uri.fsPath, join(folder.uri.fsPath, '.vscode', 'settings.json'));
-  }
+  if (folder && !vscode.workspace.workspaceFile) refuseOutside(folder, join(folder, '.vscode', 'settings.json'));
   const target = folder ? vscode.ConfigurationTarget.Workspace : vscode.ConfigurationTarget.Global;
   await choosePort(Number(port), () =>
     vscode.workspace.getConfiguration('mcpToolsets').update('endpoint.port', Number(port), target),
@@ -78,10 +79,6 @@ async function confirmsPort(endpoint: AgentEndpoint, { asked, choosePort }: Port
   return true;
 }
 
-function isPort(text: string): boolean {
-  return /^\d{4,5}$/.test(text) && Number(text) >= 1024 && Number(text) < 65_536;
-}
-
 interface Chosen {
   readonly kind: AgentKind;
   readonly file: string;
@@ -90,31 +87,25 @@ interface Chosen {
 }
 
 async function chooseAgent(globalStorage: string): Promise<Chosen | undefined> {
-  const folders: AgentFolders = {
-    folder: localFolders()[0]?.uri.fsPath,
-    home: homedir(),
-    globalStorage,
-    configHome: process.env['XDG_CONFIG_HOME'],
-  };
+  const configHome = process.env['XDG_CONFIG_HOME'];
+  const folders: AgentFolders = { folder: folderPaths()[0], home: homedir(), globalStorage, configHome };
   const files = agentKinds.flatMap((kind): Chosen[] => {
     const place = agents[kind].place(folders);
     return place ? [{ kind, ...place }] : [];
   });
   const alone = agents.cline.place({ ...folders, globalStorage: undefined });
   if (alone && existsSync(alone.file)) files.push({ kind: 'cline', ...alone });
-  const items = files.map((each) => ({
-    label: inert`${agents[each.kind].program}`,
-    description: inert`${pathLabel(each.file)}`,
-    each,
-  }));
   const placeHolder = inert`Choose the agent that will use the toolsets of this window`;
-  return (await window.showQuickPick(items, { title, placeHolder }))?.each;
+  return choose(files, { title, placeHolder }, ({ kind, file }) => ({
+    label: inert`${agents[kind].program}`,
+    description: inert`${pathLabel(file)}`,
+  }));
 }
 
 async function chooseToolsets({ host }: Engine): Promise<string[] | undefined> {
   const items = host.catalogue.toolsets.map(({ id, tools }) => ({
     label: inert`${id}`,
-    description: inert`${toolCount(tools.length, tools.length)}`,
+    description: inert`${toolCount(tools.length)}`,
     picked: true,
     id,
   }));
@@ -131,6 +122,8 @@ async function writeEntries(
 ): Promise<boolean> {
   const label = pathLabel(file);
   const agreed = await agreedChange<Extract<EntriesPlan, { kind: 'planned' }>>({
+    file,
+    name: label,
     scheme: 'mcp-toolsets-agent',
     plan: async () => {
       const made = planEntries({
@@ -139,33 +132,25 @@ async function writeEntries(
         label,
         toolsets,
         launcher: homeLauncher,
-        folder: localFolders()[0]?.uri.fsPath ?? homedir(),
+        folder: folderPaths()[0] ?? homedir(),
         tokenFile,
       });
       if (made.kind === 'impossible') throw new Error(`Nothing was written: ${made.reason}.`);
       return made;
     },
-    preview: async ({ edits, report }) =>
-      edits.length === 0
-        ? undefined
-        : {
-            name: basename(file),
-            before: (await textOf(file)) ?? '',
-            title: `${label}: with the toolsets`,
-            report: { name: 'Agent.md', text: `# ${agents[kind].program}\n\n${report}${startText(unseen)}` },
-          },
+    title: 'with the toolsets',
+    report: ({ report }) => ['Agent.md', `# ${agents[kind].program}\n\n${report}${startText(unseen)}`],
     question: ({ entries: { length } }) =>
       inert`Write ${length === 1 ? 'this entry' : `these ${length} entries`} to ${label}?`,
     yes: 'Write',
   });
   if (!agreed) return false;
-  if (agreed.edits.length === 0) {
-    tellHow(kind, `${label} already has these entries.`);
-    return false;
-  }
-  const { isSaved } = await writeEdits({ file, root, name: label, editsOf: asAgreed(agreed, label) });
-  tellHow(kind, isSaved ? `${label} was written.` : `${label} has other unsaved changes. Save it.`);
-  return true;
+  const isNew = agreed.edits.length > 0;
+  const change = { file, root, name: label, editsOf: agreed.editsOf };
+  const { isSaved } = isNew ? await writeEdits(change) : { isSaved: true };
+  const done = !isNew ? 'already has these entries' : isSaved ? 'was written' : 'has other unsaved changes. Save it';
+  tell(inert`${label} ${done}. ${agents[kind].program} finds the toolsets when it starts next.`);
+  return isNew;
 }
 
 /** Writing the entries approves these launches (S1). */
@@ -173,8 +158,4 @@ function startText(unseen: readonly LaunchDescription[]): string {
   if (unseen.length === 0) return '';
   const pending = unseen.map((launch) => ({ launch, before: undefined }));
   return `\n## What the agent may start then\n\n${reviewTexts(pending, pathLabel).now}`;
-}
-
-function tellHow(kind: AgentKind, done: string): void {
-  void window.showInformationMessage(inert`${done} ${agents[kind].program} finds the toolsets when it starts next.`);
 }

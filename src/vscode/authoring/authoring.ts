@@ -10,15 +10,7 @@ import { outline, type OutlineEntry } from '../../core/authoring/outline.js';
 import { QuickFixes } from '../../core/authoring/quickFixes.js';
 import type { QuickFix } from '../../core/authoring/keyFixes.js';
 import type { KnownTool, Suggestion } from '../../core/authoring/suggestion.js';
-import {
-  inert,
-  formatted,
-  markdownList,
-  noMarkdown,
-  unmarked,
-  type Inert,
-  type Markdown,
-} from '../../core/base/inert.js';
+import { inert, formatted, markdownList, type Markdown } from '../../core/base/inert.js';
 import type { Problem } from '../../core/base/problem.js';
 import { sameAs, samePath } from '../../core/base/paths.js';
 import { leadsOutside, refuseOutside } from '../../core/files/realFiles.js';
@@ -26,83 +18,44 @@ import { agentFolder } from '../../core/team/agentFiles.js';
 import { renamedInAgent, renamedInTeam } from '../../core/team/renaming.js';
 import type { TextEdit } from '../../core/yaml/edits.js';
 import type { Span } from '../../core/yaml/textPositions.js';
-import type { ServerStatus, StatusSnapshot } from '../../core/reconcile/status.js';
-import { diagnosticSource, toRange } from '../views/problems/diagnostics.js';
+import type { ServerStatus } from '../../core/reconcile/status.js';
+import { toRange } from '../views/places.js';
+import { diagnosticSource } from '../views/problems/diagnostics.js';
 import { CodeAction, CodeLens, CompletionItem, DocumentSymbol, Hover, markdownString } from '../views/inertEditor.js';
-import { overrideText, previousLine, toolCount } from '../views/phrases.js';
+import { failureText, overrideText, present, previousLine, toolCount } from '../views/phrases.js';
 import { actions, stateWord } from '../views/serverStates.js';
 import { openToEdit } from '../views/review/documents.js';
 import { lenses } from './lensModel.js';
+import { childEnvironment } from '../engine/childEnvironment.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
 
 export type Authoring = ReturnType<typeof createAuthoring>;
 
 interface FixesOfFile {
-  readonly file: string;
-  readonly text: string;
-  readonly snapshot: StatusSnapshot;
+  readonly of: readonly unknown[];
   readonly problems: readonly Problem[];
   readonly fixes: QuickFixes;
   readonly all: readonly TextEdit[];
 }
 
-export function createAuthoring(slot: EngineSlot, env: () => Readonly<Record<string, string | undefined>>) {
+export function createAuthoring(slot: EngineSlot) {
   /** Cached, because the editor asks with every move of the cursor. */
   let last: FixesOfFile | undefined;
   const statusOf = ({ uri }: vscode.TextDocument, id: string): ServerStatus | undefined =>
     slot.state.snapshot.servers.find((server) => server.id === id && samePath(server.source, uri.fsPath));
-  const setVariables = (): string[] =>
-    Object.entries(env())
-      .flatMap(([name, value]) => (value === undefined ? [] : [name]))
-      .sort();
   const known = (document: vscode.TextDocument) => ({
-    variables: setVariables(),
+    variables: Object.entries(childEnvironment(process.env))
+      .flatMap(([name, value]) => (value === undefined ? [] : [name]))
+      .sort(),
     tools: (server: string) => knownTools(statusOf(document, server)),
   });
 
-  async function completeAt(
-    document: vscode.TextDocument,
-    position: vscode.Position,
-  ): Promise<vscode.CompletionItem[]> {
-    const suggestions = await complete(document.getText(), document.offsetAt(position), {
-      ...known(document),
-      entries: (path) => entriesOf(join(folderOf(document), path)),
-    });
-    return suggestions.map((suggestion) => toItem(document, suggestion));
-  }
-
-  function hoverAt(document: vscode.TextDocument, position: vscode.Position): vscode.Hover | undefined {
-    const { variables, tools } = known(document);
-    const found = hover(document.getText(), document.offsetAt(position), {
-      toolNames: (server) => {
-        const names = tools(server).map(({ original }) => original);
-        return names.length > 0 ? names : undefined;
-      },
-      toolText: (server, name) => {
-        const tool = statusOf(document, server)?.tools.find(({ original }) => original === name);
-        return tool && overrideText(tool);
-      },
-      isSet: (name) => variables.includes(name),
-      serverState: (server) => stateText(statusOf(document, server)),
-    });
-    return found && new Hover(markdownString(found.markdown), rangeOf(document, found.span));
-  }
-
-  function lensesOf(document: vscode.TextDocument): vscode.CodeLens[] {
-    const isHere = sameAs(document.uri.fsPath);
-    const servers = slot.state.snapshot.servers.filter(({ source }) => isHere(source));
-    return lenses(document.getText(), servers).map(
-      ({ span, title, tooltip, command, server }) =>
-        new CodeLens(rangeOf(document, span), { title, tooltip, command, arguments: [server] }),
-    );
-  }
-
   function fixesOf(document: vscode.TextDocument): FixesOfFile {
-    const [file, text, { snapshot }] = [document.uri.fsPath, document.getText(), slot.state];
-    if (last?.file === file && last.text === text && last.snapshot === snapshot) return last;
-    const isHere = sameAs(file);
-    const problems = snapshot.problems.filter(({ place }) => isHere(place.file));
-    const fixes = new QuickFixes(text, {
+    const of = [document.uri.fsPath, document.getText(), slot.state.snapshot];
+    if (last && of.every((part, index) => part === last?.of[index])) return last;
+    const isHere = sameAs(document.uri.fsPath);
+    const problems = slot.state.snapshot.problems.filter(({ place }) => isHere(place.file));
+    const fixes = new QuickFixes(document.getText(), {
       ...known(document),
       restartable: (server) => {
         const status = statusOf(document, server);
@@ -113,54 +66,82 @@ export function createAuthoring(slot: EngineSlot, env: () => Readonly<Record<str
         return !existsSync(free) && leadsOutside(folderOf(document), free) === undefined;
       },
     });
-    last = { file, text, snapshot, problems, fixes, all: fixes.all(problems) };
+    last = { of, problems, fixes, all: fixes.all(problems) };
     return last;
   }
 
-  function fixesAt(
-    document: vscode.TextDocument,
-    { start }: vscode.Range,
-    { diagnostics, only }: vscode.CodeActionContext,
-  ): vscode.CodeAction[] {
-    const { problems, fixes, all: safe } = fixesOf(document);
-    // The editor follows links when it saves a fix (S1a).
-    const isOutside = leadsOutside(folderOf(document), document.uri.fsPath) !== undefined;
-    const all = isOutside ? [] : safe;
-    const fixAll = (kind: vscode.CodeActionKind, title: Inert): vscode.CodeAction[] => {
-      if (all.length === 0) return [];
-      const action = new CodeAction(title, kind);
-      action.edit = workspaceEdit(document, all);
-      return [action];
-    };
-    const { SourceFixAll, QuickFix: quickFix } = vscode.CodeActionKind;
-    if (only && !only.contains(quickFix)) {
-      const kind = SourceFixAll.append('mcpToolsets');
-      return only.contains(kind) ? fixAll(kind, inert`Apply all safe fixes`) : [];
-    }
-    // Problems of many tools may have the same fix.
-    const offered = new Set<string>();
-    const found = problems.flatMap((problem) => {
-      const diagnostic = diagnostics.find((one) => isOf(one, problem));
-      if (!diagnostic) return [];
-      return fixes
-        .for(problem)
-        .filter(({ does }) => !isOutside || does.kind === 'command')
-        .filter(({ does }) => offered.size !== offered.add(JSON.stringify(does)).size)
-        .map((fix) => toAction(document, fix, diagnostic));
-    });
-    const toOverride = isOutside ? [] : fixes.at(document.offsetAt(start)).map((fix) => toAction(document, fix));
-    return [
-      ...found,
-      ...toOverride,
-      ...(all.length > 1 && found.length > 0 ? fixAll(quickFix, inert`Apply all safe fixes`) : []),
-    ];
-  }
-
   return {
-    complete: completeAt,
-    hover: hoverAt,
-    lenses: lensesOf,
-    fixes: fixesAt,
+    complete: async (document: vscode.TextDocument, position: vscode.Position): Promise<vscode.CompletionItem[]> => {
+      const suggestions = await complete(document.getText(), document.offsetAt(position), {
+        ...known(document),
+        entries: async (path) => {
+          const found = await readdir(join(folderOf(document), path), { withFileTypes: true }).catch(() => []);
+          return found.map((entry) => ({ name: entry.name, isFolder: entry.isDirectory() }));
+        },
+      });
+      return suggestions.map((suggestion) => toItem(document, suggestion));
+    },
+
+    hover: (document: vscode.TextDocument, position: vscode.Position): vscode.Hover | undefined => {
+      const { variables, tools } = known(document);
+      const found = hover(document.getText(), document.offsetAt(position), {
+        toolNames: (server) => {
+          const names = tools(server).map(({ original }) => original);
+          return names.length > 0 ? names : undefined;
+        },
+        toolText: (server, name) => {
+          const tool = statusOf(document, server)?.tools.find(({ original }) => original === name);
+          return tool && overrideText(tool);
+        },
+        isSet: (name) => variables.includes(name),
+        serverState: (server) => stateText(statusOf(document, server)),
+      });
+      return found && new Hover(markdownString(found.markdown), rangeOf(document, found.span));
+    },
+
+    lenses: (document: vscode.TextDocument): vscode.CodeLens[] => {
+      const isHere = sameAs(document.uri.fsPath);
+      const servers = slot.state.snapshot.servers.filter(({ source }) => isHere(source));
+      return lenses(document.getText(), servers).map(
+        ({ span, server, ...lens }) => new CodeLens(rangeOf(document, span), { ...lens, arguments: [server] }),
+      );
+    },
+
+    fixes: (
+      document: vscode.TextDocument,
+      { start }: vscode.Range,
+      { diagnostics, only }: vscode.CodeActionContext,
+    ): vscode.CodeAction[] => {
+      const { problems, fixes, all: safe } = fixesOf(document);
+      // The editor follows links when it saves a fix (S1a).
+      const isOutside = leadsOutside(folderOf(document), document.uri.fsPath) !== undefined;
+      const all = isOutside ? [] : safe;
+      const fixAll = (kind: vscode.CodeActionKind): vscode.CodeAction[] => {
+        if (all.length === 0) return [];
+        const action = new CodeAction(inert`Apply all safe fixes`, kind);
+        action.edit = workspaceEdit(document, all);
+        return [action];
+      };
+      const { SourceFixAll, QuickFix: quickFix } = vscode.CodeActionKind;
+      if (only && !only.contains(quickFix)) {
+        const kind = SourceFixAll.append('mcpToolsets');
+        return only.contains(kind) ? fixAll(kind) : [];
+      }
+      // Problems of many tools may have the same fix.
+      const offered = new Set<string>();
+      const found = problems.flatMap((problem) => {
+        const diagnostic = diagnostics.find((one) => isOf(one, problem));
+        if (!diagnostic) return [];
+        return fixes
+          .for(problem)
+          .filter(({ does }) => !isOutside || does.kind === 'command')
+          .filter(({ does }) => offered.size !== offered.add(JSON.stringify(does)).size)
+          .map((fix) => toAction(document, fix, diagnostic));
+      });
+      const toOverride = isOutside ? [] : fixes.at(document.offsetAt(start)).map((fix) => toAction(document, fix));
+      return [...found, ...toOverride, ...(all.length > 1 && found.length > 0 ? fixAll(quickFix) : [])];
+    },
+
     prepareRename,
     renameEdits,
     symbols: (document: vscode.TextDocument) => outline(document.getText()).map((entry) => toSymbol(document, entry)),
@@ -193,7 +174,7 @@ async function renameEdits(
   const renaming = { from: found.id, to };
   for (const { path, edits } of await othersIn(folder)) {
     if (leadsOutside(folder, path) !== undefined) continue;
-    const other = await openToEdit(vscode.Uri.file(path)).catch(() => undefined);
+    const other = await openToEdit(path).catch(() => undefined);
     if (other) workspaceEdit(other, edits(other.getText(), renaming), edit);
   }
   return edit;
@@ -224,22 +205,18 @@ function knownTools(server: ServerStatus | undefined): KnownTool[] {
 function stateText(server: ServerStatus | undefined): Markdown | undefined {
   if (!server) return undefined;
   const { state, previous, serverInfo } = server;
-  const lines = [
-    formatted`**${server.id}** ${stateWord(state)}${server.offered > 0 ? `, ${toolCount(server.tools.length, server.offered)}` : ''}`,
-    state.kind === 'failed' ? formatted`${unmarked(state.reason)}\n\n*${unmarked(state.fix)}*` : noMarkdown,
-    previous ? formatted`${previousLine(previous, Date.now())}` : noMarkdown,
-    serverInfo ? formatted`${serverInfo.name} ${serverInfo.version}` : noMarkdown,
-  ];
+  const count = server.offered > 0 ? `, ${toolCount(server.tools.length, server.offered)}` : '';
+  const lines = present([
+    formatted`**${server.id}** ${stateWord(state)}${count}`,
+    state.kind === 'failed' && failureText(state),
+    previous && formatted`${previousLine(previous, Date.now())}`,
+    serverInfo && formatted`${serverInfo.name} ${serverInfo.version}`,
+  ]);
   return markdownList(lines, '\n\n');
 }
 
 export function folderOf({ uri }: vscode.TextDocument): string {
   return vscode.workspace.getWorkspaceFolder(uri)?.uri.fsPath ?? dirname(dirname(uri.fsPath));
-}
-
-async function entriesOf(path: string): Promise<{ name: string; isFolder: boolean }[]> {
-  const entries = await readdir(path, { withFileTypes: true }).catch(() => []);
-  return entries.map((entry) => ({ name: entry.name, isFolder: entry.isDirectory() }));
 }
 
 const itemKinds: Readonly<Record<Suggestion['kind'], vscode.CompletionItemKind>> = {
@@ -267,15 +244,9 @@ function toItem(document: vscode.TextDocument, suggestion: Suggestion): vscode.C
 
 function toSymbol(document: vscode.TextDocument, entry: OutlineEntry): vscode.DocumentSymbol {
   const kind = entry.kind === 'server' ? vscode.SymbolKind.Module : vscode.SymbolKind.Property;
-  const { name, detail, span, keySpan, children } = entry;
-  const symbol = new DocumentSymbol(
-    inert`${name}`,
-    inert`${detail}`,
-    kind,
-    rangeOf(document, span),
-    rangeOf(document, keySpan),
-  );
-  symbol.children = children.map((child) => toSymbol(document, child));
+  const [whole, key] = [rangeOf(document, entry.span), rangeOf(document, entry.keySpan)];
+  const symbol = new DocumentSymbol(inert`${entry.name}`, inert`${entry.detail}`, kind, whole, key);
+  symbol.children = entry.children.map((child) => toSymbol(document, child));
   return symbol;
 }
 

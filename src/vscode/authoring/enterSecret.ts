@@ -4,7 +4,7 @@ import { symbolsOf } from '../../core/authoring/symbols.js';
 import { readYaml } from '../../core/yaml/yamlTree.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
 import type { EnteredSecrets } from '../engine/enteredSecrets.js';
-import { window } from '../views/inertEditor.js';
+import { choose, tell, window } from '../views/inertEditor.js';
 
 export async function chooseSecret(
   slot: EngineSlot,
@@ -14,20 +14,14 @@ export async function chooseSecret(
   const names = secretNames(slot, server);
   if (names.length === 0) {
     const what = server === undefined ? inert`No server uses` : inert`The server “${server}” does not use`;
-    void window.showInformationMessage(inert`${what} a secret. Write { secret: NAME } as a value, for example in env.`);
-    return undefined;
+    return tell(inert`${what} a secret. Write { secret: NAME } as a value, for example in env.`);
   }
   if (names.length === 1) return names[0];
-  const items = names.map((name) => ({
+  const options = { title: inert`Set Secret`, placeHolder: inert`Choose a secret` };
+  return choose(names, options, (name) => ({
     label: inert`${name}`,
     description: secrets.get(name) === undefined ? inert`has no value yet` : inert`has a value`,
-    name,
   }));
-  const choice = await window.showQuickPick(items, {
-    title: inert`Set Secret`,
-    placeHolder: inert`Choose a secret`,
-  });
-  return choice?.name;
 }
 
 /** Resolves to true if the person has entered a value. */

@@ -1,9 +1,9 @@
 /** Computes the lenses above each server in the config file (E2). Pure. */
-import { Icon, inert, inertLines, inertList, type Inert } from '../../core/base/inert.js';
+import { Icon, inert, inertLines, type Inert } from '../../core/base/inert.js';
 import type { Span } from '../../core/yaml/textPositions.js';
 import { serversIn } from '../../core/authoring/outline.js';
 import type { ServerStatus } from '../../core/reconcile/status.js';
-import { previousLine, toolCount } from '../views/phrases.js';
+import { present, previousLine, toolCount } from '../views/phrases.js';
 import { actions, signInActions, stateViews, stateWord } from '../views/serverStates.js';
 
 interface LensModel {
@@ -14,32 +14,26 @@ interface LensModel {
   readonly server: string;
 }
 
+const problemsView = 'workbench.actions.view.problems';
+
 export function lenses(text: string, servers: readonly ServerStatus[]): LensModel[] {
   return serversIn(text).flatMap(({ id, keySpan: span }) => {
     const server = servers.find((one) => one.id === id);
     if (!server) return [];
     const { kind } = server.state;
     const possible = actions(server.state);
+    const canSignIn = signInActions(server).includes('signInable');
     const restarts = possible.includes('restartable');
+    const hasTried = server.previous || !['disabled', 'invalid', 'pending', 'remembered'].includes(kind);
     const all: readonly (readonly [shown: boolean, title: Inert, tooltip: Inert, command: string])[] = [
       [true, stateTitle(server), stateTooltip(server), 'mcpToolsets.servers.focus'],
-      [
-        kind === 'invalid',
-        inert`Show Problems`,
-        inert`Show what is wrong with ${id}`,
-        'workbench.actions.view.problems',
-      ],
+      [kind === 'invalid', inert`Show Problems`, inert`Show what is wrong with ${id}`, problemsView],
       [server.approval.kind === 'pending', inert`Approve…`, inert`See what ${id} would start`, 'mcpToolsets.approve'],
-      [
-        signInActions(server).includes('signInable'),
-        inert`Sign In…`,
-        inert`Open the page of ${id} in your browser`,
-        'mcpToolsets.signIn',
-      ],
+      [canSignIn, inert`Sign In…`, inert`Open the page of ${id} in your browser`, 'mcpToolsets.signIn'],
       [restarts, inert`Restart`, inert`Restart ${id}`, 'mcpToolsets.restart'],
       [!restarts && possible.includes('startable'), inert`Start`, inert`Start ${id}`, 'mcpToolsets.start'],
       [kind === 'disabled', inert`Enable`, inert`Write enabled: true`, 'mcpToolsets.enable'],
-      [hasLog(server), inert`Show Log`, inert`Show the log of ${id}`, 'mcpToolsets.showServerLog'],
+      [Boolean(hasTried), inert`Show Log`, inert`Show the log of ${id}`, 'mcpToolsets.showServerLog'],
       [possible.includes('stoppable'), inert`Stop`, inert`Stop ${id}`, 'mcpToolsets.stop'],
     ];
     return all.flatMap(([shown, title, tooltip, command]) =>
@@ -48,25 +42,17 @@ export function lenses(text: string, servers: readonly ServerStatus[]): LensMode
   });
 }
 
-/** True if the server has started, or tried to, in this window. */
-function hasLog({ state, previous }: ServerStatus): boolean {
-  return previous !== undefined || !['disabled', 'invalid', 'pending', 'remembered'].includes(state.kind);
-}
-
 function stateTitle(server: ServerStatus): Inert {
   const { state, tools, offered, previous } = server;
   const word = stateWord(state);
   const { icon, still = icon.id } = stateViews[state.kind];
-  const listed = tools.length > 0 || state.kind === 'running';
-  return inertList(
-    [
-      // The editor drops an ordinary space after an icon.
-      inert`${new Icon(previous && state.kind !== 'failed' ? 'warning' : still)}\u00a0${word.charAt(0).toUpperCase()}${word.slice(1)}`,
-      ...(listed ? [inert`${toolCount(tools.length, offered)}`] : []),
-      ...(previous ? [inert`previous definition`] : []),
-    ],
-    ' · ',
-  );
+  const words = present([
+    `${word.charAt(0).toUpperCase()}${word.slice(1)}`,
+    (tools.length > 0 || state.kind === 'running') && toolCount(tools.length, offered),
+    previous && 'previous definition',
+  ]);
+  // The editor drops an ordinary space after an icon.
+  return inert`${new Icon(previous && state.kind !== 'failed' ? 'warning' : still)}\u00a0${words.join(' · ')}`;
 }
 
 function stateTooltip({ state, previous }: ServerStatus): Inert {

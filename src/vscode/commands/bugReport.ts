@@ -2,12 +2,11 @@
 import { fenced } from '../../core/base/inert.js';
 import { redactedConfig } from '../../core/config/edit/redactedConfig.js';
 import type { ServerStatus, StatusSnapshot } from '../../core/reconcile/status.js';
-import { toolCount, transportWord } from '../views/phrases.js';
+import { present, toolCount, transportWord } from '../views/phrases.js';
 import { stateWord } from '../views/serverStates.js';
 
 export interface BugReportFacts {
   readonly versions: readonly (readonly [name: string, value: string])[];
-  /** The settings without their default values. */
   readonly settings: readonly (readonly [name: string, value: unknown])[];
   readonly phase: string;
   readonly sources: readonly { readonly file: string; readonly text: string | undefined }[];
@@ -42,7 +41,9 @@ export function bugReport(facts: BugReportFacts): string {
       .filter(({ lines }) => lines.length > 0)
       .map(({ name, lines }) => sectionOf(`Log: ${redact(name)}`, [block(lines.join('\n'))])),
   ];
-  return atHome(`# MCP Toolsets: diagnostics\n\n${sections.join('\n')}`, facts.home);
+  const text = `# MCP Toolsets: diagnostics\n\n${sections.join('\n')}`;
+  // Paths in the home folder contain the name of the person.
+  return facts.home.length > 1 ? text.replaceAll(facts.home, '~') : text;
 }
 
 function sectionOf(title: string, lines: readonly string[]): string {
@@ -59,21 +60,16 @@ function serverLine(server: ServerStatus): string {
   const { id, state, transport, tools, offered, instances, previous, serverInfo } = server;
   const facts = [
     stateWord(state),
-    ...(state.kind === 'failed' ? [oneLine(state.reason)] : []),
-    ...(transport === undefined ? [] : [transportWord(transport)]),
+    state.kind === 'failed' && oneLine(state.reason),
+    transport && transportWord(transport),
     toolCount(tools.length, offered),
     `${instances.length} instances`,
-    ...(previous ? [`previous definition: ${oneLine(previous.reason)}`] : []),
-    ...(serverInfo ? [`${serverInfo.name} ${serverInfo.version}`] : []),
+    previous && `previous definition: ${oneLine(previous.reason)}`,
+    serverInfo && `${serverInfo.name} ${serverInfo.version}`,
   ];
-  return `- ${id}: ${facts.join(' · ')}`;
+  return `- ${id}: ${present(facts).join(' · ')}`;
 }
 
 function oneLine(text: string): string {
   return text.replace(/\s*\n\s*/g, ' ');
-}
-
-/** Shortens paths in the home folder, because they contain the name of the person. */
-function atHome(text: string, home: string): string {
-  return home.length > 1 ? text.replaceAll(home, '~') : text;
 }

@@ -1,19 +1,21 @@
-/** Edits config files and the files of other agents after a person has agreed, and shows the result. Loaded on demand. */
+/** Creates and opens config files, and edits them and files of other agents after a person has agreed. Loaded on demand. */
 import * as vscode from 'vscode';
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { Icon, inert, type Inert } from '../../core/base/inert.js';
 import { userFile } from '../../core/config/sources.js';
+import { writeInside } from '../../core/files/realFiles.js';
 import { configPath, localFolders } from '../engine/configFiles.js';
-import { window, type InertItem } from '../views/inertEditor.js';
+import { choose, tell, window, type InertItem } from '../views/inertEditor.js';
 import { offsetOfServer } from '../../core/config/edit/addServers.js';
 import { editFile, type FileChange } from '../authoring/fileEdits.js';
 import { applyEdits, type TextEdit } from '../../core/yaml/edits.js';
-import { openToEdit } from '../views/review/documents.js';
+import { whyNothingRuns } from '../views/phrases.js';
+import { openDocument, openToEdit } from '../views/review/documents.js';
 import { ReadOnlyDocuments } from '../views/review/readOnlyDocuments.js';
 import { answerBeside } from '../views/review/reviewQuestion.js';
-import { fileLabel } from '../views/fileLabels.js';
+import { fileLabel } from '../views/places.js';
 
 export interface Target {
   readonly file: string;
@@ -23,7 +25,7 @@ export interface Target {
   readonly folder: string;
 }
 
-export interface TargetItem extends InertItem {
+interface TargetItem extends InertItem {
   readonly target: Target;
 }
 
@@ -46,7 +48,7 @@ export function targetItems(): TargetItem[] {
 
 export async function textOf(file: string): Promise<string | undefined> {
   if (!existsSync(file)) return undefined;
-  return (await openToEdit(vscode.Uri.file(file))).getText();
+  return (await openToEdit(file)).getText();
 }
 
 /** Shows the server `id` afterwards. Rejects with what a person can do. */
@@ -65,7 +67,7 @@ export async function writeServers(
     editor.revealRange(new vscode.Range(at, at), vscode.TextEditorRevealType.InCenterIfOutsideViewport);
   }
   if (!isSaved) {
-    void window.showInformationMessage(inert`${name} has other unsaved changes. Save it to start the servers.`);
+    tell(inert`${name} has other unsaved changes. Save it to start the servers.`);
   }
 }
 
@@ -76,75 +78,117 @@ export async function writeEdits(
   return { editor: await vscode.window.showTextDocument(document, { preview: false }), isSaved };
 }
 
-interface Preview {
-  readonly name: string;
-  readonly before: string;
-  readonly title: string;
-  readonly report?: { readonly name: string; readonly text: string };
-}
+type ChangePlan = { readonly edits: readonly TextEdit[]; readonly after: string };
 
 interface ProposedChange<Plan> {
+  readonly file: string;
+  readonly name: string;
   /** Must be unique among documents. */
   readonly scheme: string;
   /** Rejects with a sentence for a person if the change is impossible. */
   readonly plan: () => Promise<Plan>;
-  /** Undefined if the plan needs no agreement. */
-  readonly preview: (plan: Plan) => Promise<Preview | undefined>;
-  /** Undefined if the plan has nothing to write. The preview stays open. */
-  readonly question: (plan: Plan) => Inert | undefined;
+  /** Continues the name of the file in the title of the difference. */
+  readonly title: string;
+  /** The name and the text of a page beside the difference. */
+  readonly report?: (plan: Plan) => readonly [name: string, text: string];
+  /** Told beside the preview of a plan without edits. By default, such a plan needs no agreement. */
+  readonly nothing?: Inert;
+  readonly question: (plan: Plan) => Inert;
   readonly yes: 'Import' | 'Write' | 'Remove';
 }
 
-/** Shows a change as a difference with a report, and asks whether to write it. Resolves to the agreed plan. */
-export async function agreedChange<Plan extends { readonly after: string }>(
+/** Shows a change as a difference with a report, and asks whether to write it. Resolves to the agreed plan, whose edits throw if the file changes. */
+export async function agreedChange<Plan extends ChangePlan>(
   change: ProposedChange<Plan>,
-): Promise<Plan | undefined> {
+): Promise<(Plan & Pick<FileChange, 'editsOf'>) | undefined> {
+  const { file, name, nothing, title, report, yes } = change;
   const documents = new ReadOnlyDocuments({ scheme: change.scheme });
   try {
     for (let shown: string | undefined; ;) {
       const plan = await change.plan();
+      const { edits, after } = plan;
+      const isEmpty = edits.length === 0;
       // If the files changed during the question, the person sees the new difference first.
-      const preview = shown === plan.after ? undefined : await change.preview(plan);
-      if (!preview) {
+      if (shown === after || (isEmpty && !nothing)) {
         await documents.closeTabs();
-        return plan;
+        return {
+          ...plan,
+          editsOf: (text = '') => {
+            if (applyEdits(text, edits) === after) return edits;
+            throw new Error(`${name} changed after you saw the preview, so nothing was written. Try again.`);
+          },
+        };
       }
-      shown = plan.after;
-      const uris = await show(documents, preview, plan.after);
-      const question = change.question(plan);
-      if (question === undefined) return undefined;
-      const asked = window.showInformationMessage(question, change.yes, 'Not Now');
-      if ((await answerBeside(uris, asked, change.yes)) !== change.yes) return undefined;
+      shown = after;
+      const before = (await textOf(file)) ?? '';
+      const uris = [await documents.compare([basename(file), before], [basename(file), after], `${name}: ${title}`)];
+      if (report) {
+        const page = documents.add(...report(plan));
+        const beside = { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true, preview: false };
+        await vscode.window.showTextDocument(page, beside);
+        uris.push(page);
+      }
+      if (isEmpty && nothing) return tell(nothing);
+      const asked = window.showInformationMessage(change.question(plan), yes, 'Not Now');
+      if ((await answerBeside(uris, asked, yes)) !== yes) return undefined;
     }
   } finally {
     documents.dispose();
   }
 }
 
-interface AgreedPlan {
-  readonly edits: readonly TextEdit[];
-  readonly after: string;
+export async function createConfig(): Promise<void> {
+  const folder = await chooseFolder();
+  if (!folder) return;
+  const uri = configUri(folder);
+  if (!existsSync(uri.fsPath)) writeInside(folder.uri.fsPath, uri.fsPath, { before: '', after: exampleConfig });
+  // The next document would replace a preview.
+  await vscode.window.showTextDocument(await openDocument(uri), { preview: false });
 }
 
-/** Returns the edits that a person agreed to. They throw if the file has changed since. */
-export function asAgreed(
-  { edits, after }: AgreedPlan,
-  name: string,
-): (text: string | undefined) => readonly TextEdit[] {
-  return (text = '') => {
-    if (applyEdits(text, edits) === after) return edits;
-    throw new Error(`${name} changed after you saw the preview, so nothing was written. Try again.`);
-  };
+export async function openConfig(): Promise<void> {
+  const folders = localFolders();
+  const withFile = folders.filter((folder) => existsSync(configUri(folder).fsPath));
+  const folder = withFile.length > 1 ? await chooseFolder(withFile) : withFile[0];
+  if (folder) await vscode.window.showTextDocument(await openDocument(configUri(folder)));
+  else if (withFile.length === 0) await createConfig();
 }
 
-async function show(documents: ReadOnlyDocuments, preview: Preview, after: string): Promise<readonly vscode.Uri[]> {
-  const { name, before, title, report } = preview;
-  await documents.closeTabs();
-  const [left, right] = [documents.add(name, before), documents.add(name, after)];
-  await vscode.commands.executeCommand('vscode.diff', left, right, title, { preview: false });
-  if (!report) return [right];
-  const beside = { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true, preview: false };
-  const page = documents.add(report.name, report.text);
-  await vscode.window.showTextDocument(page, beside);
-  return [right, page];
+async function chooseFolder(folders = localFolders()): Promise<vscode.WorkspaceFolder | undefined> {
+  if (folders.length === 0) return tell(inert`${whyNothingRuns('noFolder')}`);
+  if (folders.length === 1) return folders[0];
+  return choose(folders, { placeHolder: inert`Choose a folder` }, ({ name, uri }) => ({
+    label: inert`${name}`,
+    description: inert`${uri.fsPath}`,
+  }));
 }
+
+function configUri(folder: vscode.WorkspaceFolder): vscode.Uri {
+  return vscode.Uri.file(join(folder.uri.fsPath, configPath));
+}
+
+const exampleConfig = `# MCP servers of this folder, and which of their tools agents see. A change applies when you save.
+# All keys: run "MCP Toolsets: Open Documentation…" in the Command Palette and choose "The config file".
+version: 1
+
+servers:
+  # The name of the server is the name of its toolset: letters, digits, - and _.
+  files:
+    transport: stdio
+    command: npx
+    args: ['-y', '@modelcontextprotocol/server-filesystem', '.']
+    # true: all conversations share one instance. Otherwise each conversation has its own instance.
+    truely-stateless: true
+    tools:
+      # Patterns for the server's own tool names; * matches any text.
+      whitelist: ['read_*', 'list_*', 'search_files']
+    transform:
+      - prefix: 'files_'
+
+  # A server at an HTTP address, with a secret from the environment of the editor:
+  # search:
+  #   transport: streamable_http
+  #   url: https://example.com/mcp
+  #   headers:
+  #     Authorization: { prefix: 'Bearer ', env: SEARCH_TOKEN }
+`;

@@ -8,16 +8,16 @@ import { basename, dirname } from 'node:path';
 import { Icon, inert } from '../../core/base/inert.js';
 import { isBelow } from '../../core/base/paths.js';
 import type { Problem } from '../../core/base/problem.js';
-import { window } from '../views/inertEditor.js';
+import { choose, window } from '../views/inertEditor.js';
 import { largestForeignFile, readTextFile, utf8OrUtf16 } from '../../core/base/textFile.js';
 import { dialects, formatOfPath, isOfEditor, knownFiles } from '../../core/import/dialects.js';
 import { planImport, type ImportPlan } from '../../core/import/plan.js';
 import { planRemoval } from '../../core/import/removeServers.js';
-import { localFolders } from '../engine/configFiles.js';
+import { folderPaths } from '../engine/configFiles.js';
 import type { EnteredSecrets } from '../engine/enteredSecrets.js';
-import { agreedChange, asAgreed, targetItems, textOf, writeEdits, writeServers, type Target } from './configEdits.js';
+import { agreedChange, targetItems, textOf, writeEdits, writeServers, type Target } from './configEdits.js';
 import { offerToKeep } from '../authoring/enterSecret.js';
-import { fileLabel, pathLabel } from '../views/fileLabels.js';
+import { fileLabel, pathLabel } from '../views/places.js';
 
 type PlannedImport = Extract<ImportPlan, { kind: 'planned' }>;
 
@@ -26,79 +26,63 @@ export async function importServersInto(secrets: EnteredSecrets, given: string |
   if (file === undefined) return;
   const target = await chooseTarget();
   if (!target) return;
+  const name = fileLabel(target.file);
+  const isRead = isOfEditor(file, folderPaths());
   const agreed = await agreedChange<PlannedImport>({
+    file: target.file,
+    name,
     scheme: 'mcp-toolsets-import',
     plan: async () => {
-      const plan = await planOf(file, target, secrets);
+      const plan = planImport({
+        text: await readTextFile(file, largestForeignFile, utf8OrUtf16),
+        file,
+        label: pathLabel(file),
+        config: await textOf(target.file),
+        isOfEditor: isRead,
+        valueOf: (name, isInput) => secrets.get(name) ?? (isInput ? process.env[name] : undefined),
+        folders: { folder: target.folder, home: homedir() },
+      });
       if (plan.kind === 'impossible') throw new Error(`Nothing was imported: ${plan.reason}.`);
       return plan;
     },
-    preview: async ({ report }) => ({
-      name: basename(target.file),
-      before: (await textOf(target.file)) ?? '',
-      title: `${fileLabel(target.file)}: after the import`,
-      report: { name: 'Import.md', text: `# Import\n\n${report}` },
-    }),
-    question: ({ imported: { servers } }) => {
-      if (servers.length > 0) {
-        return inert`Write ${servers.length === 1 ? 'this server' : `these ${servers.length} servers`} to ${fileLabel(target.file)}?`;
-      }
-      void window.showInformationMessage(inert`${basename(file)} has no servers to import.`);
-      return undefined;
-    },
+    title: 'after the import',
+    report: ({ report }) => ['Import.md', `# Import\n\n${report}`],
+    nothing: inert`${basename(file)} has no servers to import.`,
+    question: ({ imported: { servers } }) =>
+      inert`Write ${servers.length === 1 ? 'this server' : `these ${servers.length} servers`} to ${name}?`,
     yes: 'Import',
   });
   if (!agreed) return;
   const { servers, secrets: found } = agreed.imported;
-  await writeServers(target, asAgreed(agreed, fileLabel(target.file)), servers[0]?.id);
+  await writeServers(target, agreed.editsOf, servers[0]?.id);
   await offerToKeep(secrets, found);
-  if (!isRead(file)) return;
-  const written = servers.map((server) => server.written);
-  await removeServers(file, written);
-}
-
-function isRead(file: string): boolean {
-  return isOfEditor(
-    file,
-    localFolders().map(({ uri }) => uri.fsPath),
-  );
-}
-
-async function planOf(file: string, target: Target, secrets: EnteredSecrets): Promise<ImportPlan> {
-  return planImport({
-    text: await readTextFile(file, largestForeignFile, utf8OrUtf16),
-    file,
-    label: pathLabel(file),
-    config: await textOf(target.file),
-    isOfEditor: isRead(file),
-    valueOf: (name, isInput) => secrets.get(name) ?? (isInput ? process.env[name] : undefined),
-    folders: { folder: target.folder, home: homedir() },
-  });
+  if (isRead)
+    await removeServers(
+      file,
+      servers.map(({ written }) => written),
+    );
 }
 
 async function chooseFile(): Promise<string | undefined> {
   const files = knownFiles({
-    folders: localFolders().map(({ uri }) => uri.fsPath),
+    folders: folderPaths(),
     home: homedir(),
     platform: process.platform,
     appData: process.env['APPDATA'],
     configHome: process.env['XDG_CONFIG_HOME'],
   });
   const found = await Promise.all(files.map((file) => stat(file).catch(() => undefined)));
-  const items = files.flatMap((file, index) => {
-    const format = formatOfPath(file);
-    return found[index]?.isFile() && format
-      ? [{ label: inert`${dialects[format].program}`, description: inert`${pathLabel(file)}`, file }]
-      : [];
-  });
-  const other = { label: inert`${new Icon('folder-opened')} Choose a File…`, description: inert``, file: undefined };
+  const known = files.filter((_, index) => found[index]?.isFile());
   const title = inert`Import MCP Servers`;
-  const choice = await window.showQuickPick([...items, other], {
-    title,
-    placeHolder:
-      items.length > 0 ? inert`Choose a file of another program` : inert`No file of another program was found`,
+  const placeHolder =
+    known.length > 0 ? inert`Choose a file of another program` : inert`No file of another program was found`;
+  const other = '';
+  const chosen = await choose([...known, other], { title, placeHolder }, (file) => {
+    if (file === other) return { label: inert`${new Icon('folder-opened')} Choose a File…` };
+    const format = formatOfPath(file);
+    return { label: inert`${format ? dialects[format].program : ''}`, description: inert`${pathLabel(file)}` };
   });
-  if (!choice || choice.file !== undefined) return choice?.file;
+  if (chosen !== other) return chosen;
   const [picked] = (await window.showOpenDialog({ title, openLabel: 'Import' })) ?? [];
   return picked?.fsPath;
 }
@@ -106,8 +90,8 @@ async function chooseFile(): Promise<string | undefined> {
 async function chooseTarget(): Promise<Target | undefined> {
   const items = targetItems();
   if (items.length === 1) return items[0]?.target;
-  const placeHolder = inert`Who are the servers for?`;
-  return (await window.showQuickPick(items, { title: inert`Import MCP Servers`, placeHolder }))?.target;
+  const options = { title: inert`Import MCP Servers`, placeHolder: inert`Who are the servers for?` };
+  return (await window.showQuickPick(items, options))?.target;
 }
 
 export async function removeRivals(server: string, problems: readonly Problem[]): Promise<void> {
@@ -119,12 +103,11 @@ export async function removeRivals(server: string, problems: readonly Problem[])
 async function removeServers(file: string, names: readonly string[]): Promise<void> {
   const name = fileLabel(file);
   const agreed = await agreedChange({
+    file,
+    name,
     scheme: 'mcp-toolsets-removal',
     plan: async () => planRemoval((await textOf(file)) ?? '', names),
-    preview: async (plan) =>
-      plan.edits.length === 0
-        ? undefined
-        : { name: 'mcp.json', before: (await textOf(file)) ?? '', title: `${name}: after the removal` },
+    title: 'after the removal',
     question: (plan) => {
       const [first = '', ...more] = plan.names;
       const what = more.length === 0 ? `“${first}”` : `these ${plan.names.length} servers`;
@@ -134,6 +117,6 @@ async function removeServers(file: string, names: readonly string[]): Promise<vo
     yes: 'Remove',
   });
   if (!agreed || agreed.edits.length === 0) return;
-  const folder = localFolders().find(({ uri }) => isBelow(file, uri.fsPath));
-  await writeEdits({ file, root: folder?.uri.fsPath ?? dirname(file), name, editsOf: asAgreed(agreed, name) });
+  const root = folderPaths().find((folder) => isBelow(file, folder)) ?? dirname(file);
+  await writeEdits({ file, root, name, editsOf: agreed.editsOf });
 }

@@ -2,7 +2,7 @@
 import { inert } from '../../core/base/inert.js';
 import { compilePermissions, permissionOf, withPermission, type ToolPermission } from '../../core/tools/permissions.js';
 import { setToolPermissions, toolPermissions } from '../engine/settings.js';
-import { window } from '../views/inertEditor.js';
+import { tell } from '../views/inertEditor.js';
 import type { nodesOf } from '../views/rows/subject.js';
 
 export async function setPermission(rows: ReturnType<typeof nodesOf>, permission: ToolPermission): Promise<void> {
@@ -15,7 +15,7 @@ export async function setPermission(rows: ReturnType<typeof nodesOf>, permission
   for (const tool of tools) {
     const verdict = permissionOf(tool, rules);
     if (verdict.permission === permission) continue;
-    void window.showInformationMessage(
+    tell(
       inert`The permission of “${tool.published}” is still ${verdict.permission}, because the pattern ${verdict.pattern ?? ''} of your or the workspace’s settings is stricter.`,
     );
   }

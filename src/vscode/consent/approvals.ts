@@ -1,12 +1,10 @@
 /** Asks before a server of the workspace starts (S1). Other extensions can run the commands, so they show the launch first. */
+import * as vscode from 'vscode';
 import { inert } from '../../core/base/inert.js';
-import { command, window } from '../views/inertEditor.js';
+import { choose, commands, tell, window } from '../views/inertEditor.js';
 import { sameServer, type ApprovalLedger, type ApprovedServer } from '../../core/approval/ledger.js';
-import type { LaunchDescription } from '../../core/approval/fingerprint.js';
 import { asText } from '../../core/base/text.js';
 import { samePath } from '../../core/base/paths.js';
-import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
-import type { StatusSnapshot } from '../../core/reconcile/status.js';
 import {
   commandLine,
   dialogDetail,
@@ -15,76 +13,60 @@ import {
   type PendingLaunch,
 } from '../../core/approval/approvalTexts.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
-import { fileLabel } from '../views/fileLabels.js';
-import { onDidChangeSetting } from '../engine/settings.js';
+import { fileLabel } from '../views/places.js';
+import { onDidChangeSettings } from '../engine/settings.js';
 import { ReadOnlyDocuments } from '../views/review/readOnlyDocuments.js';
 import { agreedInReview } from '../views/review/reviewQuestion.js';
 import { whyNone } from '../views/phrases.js';
-import { serverOf, type Subject } from '../views/rows/subject.js';
+import { serverOf } from '../views/rows/subject.js';
 
-export function askForApprovals(slot: EngineSlot, ledger: ApprovalLedger): Disposable {
-  const store = new DisposableStore('approvals');
-  const reviews = store.add(new ReadOnlyDocuments({ scheme: 'mcp-toolsets-approval', gone: 'This review has ended.' }));
+export function askForApprovals(slot: EngineSlot, ledger: ApprovalLedger): vscode.Disposable {
+  const reviews = new ReadOnlyDocuments({ scheme: 'mcp-toolsets-approval', gone: 'This review has ended.' });
   /** The fingerprints of waiting launches after their question. */
   let asked = new Set<string>();
 
-  store.add(
-    slot.onDidChange(({ snapshot }) => {
-      const pending = pendingOf(snapshot);
-      const isNew = pending.some(({ launch }) => !asked.has(launch.fingerprint));
-      asked = new Set(pending.map(({ launch }) => launch.fingerprint));
-      if (isNew) void ask(pending);
+  return vscode.Disposable.from(
+    reviews,
+    slot.onDidChange(() => {
+      const waiting = launches();
+      const isNew = waiting.some(({ launch }) => !asked.has(launch.fingerprint));
+      asked = new Set(waiting.map(({ launch }) => launch.fingerprint));
+      if (isNew) void ask(waiting);
+    }),
+    onDidChangeSettings(['mcpToolsets.approval'], () => ledger.recheck()),
+    commands({
+      approve: async (subject) => {
+        const waiting = launches(serverOf(subject));
+        const [only] = waiting;
+        if (only && waiting.length === 1) await confirm(only);
+        else await review(waiting);
+      },
+      reviewPending: (subject) => review(launches(serverOf(subject))),
+      revoke: async (subject) => {
+        const approved = await chooseApproved(serverOf(subject));
+        if (approved) await ledger.revoke(approved);
+      },
     }),
   );
-  store.add(onDidChangeSetting('approval', () => ledger.recheck()));
-  store.add(
-    command('approve', async (subject: Subject) => {
-      const pending = pendingFor(subject);
-      const [only] = pending;
-      if (!only) showNone();
-      else if (pending.length === 1) await confirm(only);
-      else await review(pending);
-    }),
-  );
-  store.add(command('reviewPending', reviewPending));
-  store.add(
-    command('revoke', async (subject: Subject) => {
-      const approved = await chooseApproved(serverOf(subject));
-      if (approved) await ledger.revoke(approved);
-    }),
-  );
-  return store;
 
-  function pendingOf({ servers }: StatusSnapshot): PendingLaunch[] {
-    return servers.flatMap(({ approval, previous }) => {
+  /** Returns the waiting launches. @param named the id of a server; undefined for all */
+  function launches(named?: string): PendingLaunch[] {
+    return slot.state.snapshot.servers.flatMap(({ approval, previous }) => {
       if (approval.kind !== 'pending') return [];
       const { launch } = approval;
+      if (named !== undefined && launch.server !== named) return [];
       return [{ launch, before: ledger.approvedBefore(launch), isServed: previous !== undefined }];
     });
   }
 
-  function pendingFor(subject: Subject): PendingLaunch[] {
-    const named = serverOf(subject);
-    return pendingOf(slot.state.snapshot).filter(({ launch }) => named === undefined || launch.server === named);
-  }
-
-  function showNone(): void {
-    void window.showInformationMessage(inert`${whyNone(slot.state, 'No MCP server waits for approval.')}`);
-  }
-
-  async function ask(pending: readonly PendingLaunch[]): Promise<void> {
+  async function ask(waiting: readonly PendingLaunch[]): Promise<void> {
     // A notification has no room for a launch, so only the review can approve.
-    const answer = await window.showInformationMessage(question(pending, fileLabel), 'Review…', 'Not Now');
-    if (answer === 'Review…') await reviewPending(undefined);
-  }
-
-  async function reviewPending(subject: Subject): Promise<void> {
-    const pending = pendingFor(subject);
-    if (pending.length === 0) showNone();
-    else await review(pending);
+    const answer = await window.showInformationMessage(question(waiting, fileLabel), 'Review…', 'Not Now');
+    if (answer === 'Review…') await review(launches());
   }
 
   async function review(pending: readonly PendingLaunch[]): Promise<void> {
+    if (pending.length === 0) return tell(inert`${whyNone(slot.state, 'No MCP server waits for approval.')}`);
     reviews.clear();
     const agreed = await agreedInReview(pending, {
       ...reviewTexts(pending, fileLabel),
@@ -117,16 +99,15 @@ export function askForApprovals(slot: EngineSlot, ledger: ApprovalLedger): Dispo
 
   async function approve(pending: readonly PendingLaunch[]): Promise<void> {
     try {
-      await ledger.approve(pending.map(({ launch }): LaunchDescription => launch));
+      await ledger.approve(pending.map(({ launch }) => launch));
     } catch (error) {
-      void window.showErrorMessage(
-        inert`The approval holds in this window only, because it could not be stored: ${asText(error)}`,
-      );
+      const text = inert`The approval holds in this window only, because it could not be stored: ${asText(error)}`;
+      void window.showErrorMessage(text);
     }
   }
 
   async function chooseApproved(named: string | undefined): Promise<ApprovedServer | undefined> {
-    const source = slot.state.snapshot.servers.find(({ id }) => id === named)?.source;
+    const source = slot.serverOf(named)?.source;
     // The ledger also has the approvals of other folders. Those of another worktree count here too.
     const files = source === undefined ? slot.sources.map(({ file }) => file) : [source];
     const approved = ledger.servers.filter(
@@ -136,17 +117,14 @@ export function askForApprovals(slot: EngineSlot, ledger: ApprovalLedger): Dispo
     );
     if (named !== undefined && approved.length === 1) return approved[0];
     if (approved.length === 0) {
-      void window.showInformationMessage(
-        named === undefined
-          ? inert`You have approved no MCP server in this workspace.`
-          : inert`You have not approved “${named}”.`,
-      );
-      return undefined;
+      const what =
+        named === undefined ? inert`approved no MCP server in this workspace` : inert`not approved “${named}”`;
+      return tell(inert`You have ${what}.`);
     }
-    const choice = await window.showQuickPick(
-      approved.map((each) => ({ label: inert`${each.server}`, description: inert`${fileLabel(each.source)}`, each })),
-      { placeHolder: inert`Choose the MCP server whose approval to revoke` },
-    );
-    return choice?.each;
+    const options = { placeHolder: inert`Choose the MCP server whose approval to revoke` };
+    return choose(approved, options, (each) => ({
+      label: inert`${each.server}`,
+      description: inert`${fileLabel(each.source)}`,
+    }));
   }
 }

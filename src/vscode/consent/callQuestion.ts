@@ -1,6 +1,5 @@
 /** Asks whether an agent may make a call (S4). A modal question cannot be missed. A withdrawn one may stay, without effect. */
 import * as vscode from 'vscode';
-import type { Disposable } from '../../core/base/disposables.js';
 import { unlessAborted } from '../../core/base/events.js';
 import { inert } from '../../core/base/inert.js';
 import type { CallAnswer, CallQuestion } from '../../core/host/permission.js';
@@ -50,12 +49,12 @@ async function inTime(asked: Thenable<string | undefined>, signal: AbortSignal):
 }
 
 /** A document with all arguments of a call, and the answers in its title. `dispose` withdraws the question and closes it. */
-export class CallReview implements Disposable {
+export class CallReview implements vscode.Disposable {
   private readonly documents = new ReadOnlyDocuments({ scheme: 'mcp-toolsets-question' });
   private readonly page: vscode.Uri;
   private isOver = false;
   private onClosed: () => void = () => undefined;
-  private readonly tabs: Disposable;
+  private readonly tabs: vscode.Disposable;
   readonly closed = new Promise<void>((resolve) => (this.onClosed = resolve));
 
   constructor(question: TitledQuestion) {

@@ -1,32 +1,26 @@
 /** *Accept Changed Tools* (S3). Other extensions can run the command, but its argument can only reduce what the review shows. */
+import * as vscode from 'vscode';
 import type { OfferLedger } from '../../core/approval/offerLedger.js';
 import type { OfferName } from '../../core/approval/offerPrints.js';
-import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
 import { inert } from '../../core/base/inert.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
-import { fileLabel } from '../views/fileLabels.js';
-import { command, window } from '../views/inertEditor.js';
+import { fileLabel } from '../views/places.js';
+import { commands, tell } from '../views/inertEditor.js';
 import { changeDescription, changeLabel, offerQuestion, offerReview } from '../../core/approval/offerReview.js';
 import { ReadOnlyDocuments } from '../views/review/readOnlyDocuments.js';
 import { agreedInReview } from '../views/review/reviewQuestion.js';
 import { nodeOf, serverOf, type Subject } from '../views/rows/subject.js';
 
-export function showChangedOffers(slot: EngineSlot, offers: OfferLedger): Disposable {
-  const store = new DisposableStore('changed offers');
-  const reviews = store.add(
-    new ReadOnlyDocuments({ scheme: 'mcp-toolsets-changes', gone: 'This review has ended.', most: 20 }),
-  );
-  store.add(
-    command('acceptTools', async (subject: Subject) => {
+export function showChangedOffers(slot: EngineSlot, offers: OfferLedger): vscode.Disposable {
+  const reviews = new ReadOnlyDocuments({ scheme: 'mcp-toolsets-changes', gone: 'This review has ended.', most: 20 });
+  const command = commands({
+    acceptTools: async (subject) => {
       const names = changedNames(subject);
-      if (names.length === 0) {
-        void window.showInformationMessage(inert`Nothing has changed since you let the MCP servers start.`);
-        return;
-      }
-      await review(names, false);
-    }),
-  );
-  return store;
+      if (names.length > 0) await review(names, false);
+      else tell(inert`Nothing has changed since you let the MCP servers start.`);
+    },
+  });
+  return vscode.Disposable.from(reviews, command);
 
   function changedNames(subject: Subject): readonly OfferName[] {
     const server = serverOf(subject);

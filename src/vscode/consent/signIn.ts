@@ -1,12 +1,11 @@
 /** Signs a person in to MCP servers and out again (X7). A browser opens only by these commands and the button of a message. */
 import * as vscode from 'vscode';
-import { inert } from '../../core/base/inert.js';
+import { unlessAborted } from '../../core/base/events.js';
+import { inert, type Inert } from '../../core/base/inert.js';
 import { messageOf } from '../../core/base/text.js';
-import { command, window } from '../views/inertEditor.js';
-import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
+import { commands, tell, window } from '../views/inertEditor.js';
 import type { Redirect, SignInBrowser, SignInParties } from '../../core/connections/http/oauth/contract.js';
-import type { EngineSlot } from '../engine/engineSlot.js';
-import type { Logs } from '../engine/logs.js';
+import type { Shell } from '../engine/shell.js';
 import { signInActions } from '../views/serverStates.js';
 import { pickServer } from '../views/pickServer.js';
 import { serverOf, type Subject } from '../views/rows/subject.js';
@@ -15,36 +14,47 @@ import { SignInNews } from './signInNews.js';
 const extensionId = 'minds.mcp-toolsets';
 const returnPath = '/signed-in';
 
-export function registerSignIn(slot: EngineSlot, logs: Logs): Disposable {
-  const store = new DisposableStore('sign-in');
+export function registerSignIn({ slot, logs }: Shell): vscode.Disposable {
   const news = new SignInNews();
   /** The present sign-ins. Another attempt ends the earlier one, because the person may have closed its page. */
   const running = new Map<string, AbortController>();
+  /** The sign-ins whose browser comes back to the editor, by their states. */
+  const waiting = new Map<string, (parameters: URLSearchParams) => void>();
 
-  const returns = store.add(new Returns());
-  const waitForReturn: SignInBrowser['waitForReturn'] = (port, isFixed) =>
-    // The browser of a web editor may not reach ports of the extension host, but it reaches the editor's address.
-    vscode.env.uiKind === vscode.UIKind.Web && !isFixed ? returns.wait() : listen(port, isFixed);
-
-  store.add(command('signIn', signIn));
-  store.add(command('signOut', signOut));
-  store.add(
+  return vscode.Disposable.from(
+    vscode.window.registerUriHandler({
+      handleUri: ({ path, query }) => {
+        const parameters = new URLSearchParams(query);
+        const state = parameters.get('state') ?? '';
+        if (path === returnPath) waiting.get(state)?.(parameters);
+        waiting.delete(state);
+      },
+    }),
+    commands({ signIn, signOut }),
     slot.onDidChange(({ snapshot }) => {
       for (const id of news.of(snapshot.servers)) if (!running.has(id)) void tellOf(id);
     }),
   );
-  return store;
+
+  async function waitForReturn(port: number | undefined, isFixed: boolean): Promise<Redirect> {
+    // The browser of a web editor may not reach ports of the extension host, but it reaches the editor's address.
+    if (vscode.env.uiKind !== vscode.UIKind.Web || isFixed) return await listen(port, isFixed);
+    return {
+      url: await external(`${vscode.env.uriScheme}://${extensionId}${returnPath}`),
+      port: undefined,
+      comesBack: (state, signal) => unlessAborted(new Promise((resolve) => waiting.set(state, resolve)), signal),
+      close: () => Promise.resolve(),
+    };
+  }
 
   async function tellOf(server: string): Promise<void> {
-    const answer = await window.showInformationMessage(
-      inert`The MCP server “${server}” wants you to sign in.`,
-      'Sign In',
-    );
+    const text = inert`The MCP server “${server}” wants you to sign in.`;
+    const answer = await window.showInformationMessage(text, 'Sign In');
     if (answer !== undefined) await signIn(server);
   }
 
   async function signIn(subject: Subject): Promise<void> {
-    const server = await choose(subject, 'signInable', 'No MCP server waits for a sign-in.');
+    const server = await choose(subject, 'signInable', inert`No MCP server waits for a sign-in.`);
     const host = slot.engine?.host;
     if (server === undefined || !host) return;
     news.signsIn(server);
@@ -83,7 +93,7 @@ export function registerSignIn(slot: EngineSlot, logs: Logs): Disposable {
   }
 
   async function signOut(subject: Subject): Promise<void> {
-    const server = await choose(subject, 'signOutable', 'You are not signed in to any MCP server.');
+    const server = await choose(subject, 'signOutable', inert`You are not signed in to any MCP server.`);
     if (server === undefined) return;
     news.signsOut(server);
     await slot.engine?.host.signIns.signOut(server);
@@ -92,13 +102,13 @@ export function registerSignIn(slot: EngineSlot, logs: Logs): Disposable {
   async function choose(
     subject: Subject,
     what: 'signInable' | 'signOutable',
-    none: string,
+    none: Inert,
   ): Promise<string | undefined> {
     const named = serverOf(subject);
     if (named !== undefined) return named;
     const servers = slot.state.snapshot.servers.filter((server) => signInActions(server).includes(what));
     const [only] = servers;
-    if (!only) void window.showInformationMessage(inert`${none}`);
+    if (!only) tell(none);
     return servers.length > 1 ? await pickServer(servers) : only?.id;
   }
 }
@@ -129,36 +139,4 @@ async function listen(port: number | undefined, isFixed: boolean): Promise<Redir
 
 async function external(address: string): Promise<string> {
   return (await vscode.env.asExternalUri(vscode.Uri.parse(address))).toString(true);
-}
-
-class Returns implements vscode.UriHandler, Disposable {
-  private readonly waiting = new Map<string, (parameters: URLSearchParams) => void>();
-  private readonly registration = vscode.window.registerUriHandler(this);
-
-  handleUri({ path, query }: vscode.Uri): void {
-    const parameters = new URLSearchParams(query);
-    const state = parameters.get('state') ?? '';
-    if (path === returnPath) this.waiting.get(state)?.(parameters);
-    this.waiting.delete(state);
-  }
-
-  async wait(): Promise<Redirect> {
-    const { uriScheme } = vscode.env;
-    return {
-      url: await external(`${uriScheme}://${extensionId}${returnPath}`),
-      port: undefined,
-      comesBack: (state, signal) =>
-        new Promise((resolve, reject) => {
-          if (signal.aborted) reject(signal.reason as Error);
-          signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
-          this.waiting.set(state, resolve);
-        }),
-      close: () => Promise.resolve(),
-    };
-  }
-
-  dispose(): void {
-    this.registration.dispose();
-    this.waiting.clear();
-  }
 }

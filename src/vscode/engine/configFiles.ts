@@ -3,11 +3,9 @@ import * as vscode from 'vscode';
 import { homedir } from 'node:os';
 import { basename, dirname } from 'node:path';
 import type { Clock } from '../../core/base/clock.js';
-import { DisposableStore } from '../../core/base/disposables.js';
+import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
 import { Emitter } from '../../core/base/events.js';
 import { samePath } from '../../core/base/paths.js';
-import type { Problem } from '../../core/base/problem.js';
-import type { SourceText } from '../../core/config/model.js';
 import { fileUnreadable } from '../../core/config/problems.js';
 import { approvalsFile, isUserFile, mindsPath, sourceFiles, type SourceFile } from '../../core/config/sources.js';
 import { isInsideAny } from '../../core/files/realFiles.js';
@@ -16,12 +14,6 @@ import { watchFile, type WatchedFile, type WatchedFileDeps } from '../../core/fi
 import type { ConfigFiles, ConfigFilesState } from './engineSlot.js';
 
 export const configPath = mindsPath;
-
-interface OpenFile {
-  readonly file: WatchedFile;
-  readonly store: DisposableStore;
-  text: string | undefined;
-}
 
 /** Returns the approvals file, which all windows and commands of the user share (S1). */
 export function approvalStore(clock: Clock): SharedFile {
@@ -48,25 +40,73 @@ export function isInWorkspace(folder: string): boolean {
   return isInsideAny(folder, folderPaths());
 }
 
-function folderPaths(): string[] {
+export function folderPaths(): string[] {
   return localFolders().map(({ uri }) => uri.fsPath);
 }
 
-/** Follows the text of one file. The core polls it, and events of the editor make the core look at once. */
-export function followFile(
-  path: string,
-  pattern: vscode.RelativePattern,
-  { store, ...deps }: Pick<WatchedFileDeps, 'clock' | 'isHalfTyped'> & { readonly store: DisposableStore },
-): WatchedFile {
-  const file = store.add(watchFile(path, deps));
-  const watcher = store.add(vscode.workspace.createFileSystemWatcher(pattern));
-  for (const event of [watcher.onDidCreate, watcher.onDidChange, watcher.onDidDelete]) store.add(event(file.nudge));
-  store.add(
-    vscode.workspace.onDidSaveTextDocument(({ uri }) => {
-      if (samePath(uri.fsPath, path)) file.nudge();
-    }),
-  );
-  return file;
+interface FollowedFile<Source> {
+  source: Source;
+  readonly file: WatchedFile;
+  readonly store: DisposableStore;
+  /** The last readable text; undefined without a file. */
+  text: string | undefined;
+}
+
+interface FollowedFilesDeps<Source> extends Pick<WatchedFileDeps, 'clock'> {
+  /** Returns the files of the present workspace folders. */
+  readonly wanted: () => readonly Source[];
+  readonly patternOf: (source: Source) => vscode.RelativePattern;
+  readonly isHalfTyped?: (path: string, before: string, now: string) => Promise<boolean>;
+  readonly onChange: () => void;
+}
+
+/** Follows the texts of files. The core polls them, and events of the editor make the core look at once. */
+export class FollowedFiles<Source extends { readonly file: string }> implements Disposable {
+  private readonly store = new DisposableStore('followed files');
+  /** In the order of `wanted`. */
+  all: readonly FollowedFile<Source>[] = [];
+
+  constructor(private readonly deps: FollowedFilesDeps<Source>) {
+    this.store.add(vscode.workspace.onDidChangeWorkspaceFolders(() => this.follow()));
+  }
+
+  /** Call it once. */
+  follow(): void {
+    const before = this.all;
+    this.all = this.deps.wanted().map((source) => {
+      const known = before.find(({ file }) => file.path === source.file);
+      return known ? Object.assign(known, { source }) : this.open(source);
+    });
+    for (const { file, store } of before) if (this.all.every((one) => one.file !== file)) this.store.release(store);
+    this.deps.onChange();
+  }
+
+  dispose(): void {
+    this.store.dispose();
+  }
+
+  private open(source: Source): FollowedFile<Source> {
+    const { clock, patternOf, isHalfTyped = () => Promise.resolve(false), onChange } = this.deps;
+    const { file: path } = source;
+    const store = this.store.add(new DisposableStore(`followed file ${path}`));
+    const halfTyped = (before: string, now: string): Promise<boolean> => isHalfTyped(path, before, now);
+    const file = store.add(watchFile(path, { clock, isHalfTyped: halfTyped }));
+    const watcher = store.add(vscode.workspace.createFileSystemWatcher(patternOf(source)));
+    for (const event of [watcher.onDidCreate, watcher.onDidChange, watcher.onDidDelete]) store.add(event(file.nudge));
+    store.add(
+      vscode.workspace.onDidSaveTextDocument(({ uri }) => {
+        if (samePath(uri.fsPath, path)) file.nudge();
+      }),
+    );
+    const followed: FollowedFile<Source> = { source, file, store, text: undefined };
+    store.add(
+      file.onDidChange((content) => {
+        if (content.kind !== 'unreadable') followed.text = content.kind === 'text' ? content.text : undefined;
+        onChange();
+      }),
+    );
+    return followed;
+  }
 }
 
 export class WindowConfigFiles implements ConfigFiles {
@@ -74,83 +114,57 @@ export class WindowConfigFiles implements ConfigFiles {
   private readonly changes = this.store.add(new Emitter<ConfigFilesState>());
   /** The files with a last save by the editor. */
   private readonly savedByEditor = new Set<string>();
-  private readonly files = new Map<string, OpenFile>();
-  private wanted: readonly SourceFile[] = [];
+  private readonly files: FollowedFiles<SourceFile>;
   state: ConfigFilesState | undefined;
 
   readonly onDidChange = this.changes.event;
 
-  constructor(private readonly clock: Clock) {
-    this.store.add(vscode.workspace.onDidChangeWorkspaceFolders(() => this.follow()));
+  constructor(clock: Clock) {
+    const wanted = (): SourceFile[] => sourceFiles(folderPaths(), homedir());
+    const onChange = (): void => this.tell();
+    this.files = this.store.add(
+      new FollowedFiles({ clock, wanted, patternOf, isHalfTyped: this.isHalfTyped, onChange }),
+    );
     this.store.add(
       vscode.workspace.onWillSaveTextDocument(({ document: { uri }, reason }) => {
         if (reason === vscode.TextDocumentSaveReason.Manual) this.savedByEditor.delete(uri.fsPath);
         else this.savedByEditor.add(uri.fsPath);
       }),
     );
-    this.follow();
+    this.files.follow();
   }
 
   async readNow(): Promise<void> {
-    await Promise.all([...this.files.values()].map(({ file }) => file.readNow()));
+    await Promise.all(this.files.all.map(({ file }) => file.readNow()));
   }
 
   dispose(): void {
     this.store.dispose();
   }
 
-  private follow(): void {
-    this.wanted = sourceFiles(folderPaths(), homedir());
-    const paths = new Set(this.wanted.map(({ file }) => file));
-    for (const [path, { store }] of this.files) {
-      if (paths.has(path)) continue;
-      this.files.delete(path);
-      this.store.release(store);
-    }
-    for (const source of this.wanted) {
-      if (!this.files.has(source.file)) this.files.set(source.file, this.open(source));
-    }
-    this.tell();
-  }
-
-  private open({ file: path, folder, origin }: SourceFile): OpenFile {
-    const store = this.store.add(new DisposableStore(`config file ${path}`));
-    // Outside the workspace, the editor watches the whole tree below the base if a pattern has folders in it.
-    const pattern =
-      origin === 'user'
-        ? new vscode.RelativePattern(vscode.Uri.file(dirname(path)), basename(path))
-        : new vscode.RelativePattern(vscode.Uri.file(folder), origin === 'mcprc' ? basename(path) : mindsPath);
-    const isHalfTyped = (before: string, now: string): Promise<boolean> => this.isHalfTyped(path, before, now);
-    const file = followFile(path, pattern, { clock: this.clock, store, isHalfTyped });
-    const opened: OpenFile = { file, store, text: undefined };
-    store.add(
-      file.onDidChange((content) => {
-        if (content.kind !== 'unreadable') opened.text = content.kind === 'text' ? content.text : undefined;
-        this.tell();
-      }),
-    );
-    return opened;
-  }
-
-  private async isHalfTyped(path: string, before: string, now: string): Promise<boolean> {
+  private readonly isHalfTyped = async (path: string, before: string, now: string): Promise<boolean> => {
     const { document, selection } = vscode.window.activeTextEditor ?? {};
     if (!document || !selection || !samePath(document.uri.fsPath, path)) return false;
     if (!this.savedByEditor.has(document.uri.fsPath)) return false;
     const { changesLaunchAt } = await import('../../core/config/edit/serverEdits.js');
     return changesLaunchAt(before, now, document.offsetAt(selection.active));
-  }
+  };
 
   private tell(): void {
-    const sources: SourceText[] = [];
-    const problems: Problem[] = [];
-    for (const source of this.wanted) {
-      const opened = this.files.get(source.file);
-      if (!opened?.file.content) return;
-      sources.push({ ...source, text: opened.text });
-      const { content } = opened.file;
-      if (content.kind === 'unreadable') problems.push(fileUnreadable(source.file, content.reason, true));
-    }
+    const { all } = this.files;
+    if (all.some(({ file }) => !file.content)) return;
+    const problems = all.flatMap(({ file: { path, content } }) =>
+      content?.kind === 'unreadable' ? [fileUnreadable(path, content.reason, true)] : [],
+    );
+    const sources = all.map(({ source, text }) => ({ ...source, text }));
     this.state = { folders: folderPaths().length, sources, problems };
     this.changes.fire(this.state);
   }
+}
+
+function patternOf({ file, folder, origin }: SourceFile): vscode.RelativePattern {
+  // Outside the workspace, the editor watches the whole tree below the base if a pattern has folders in it.
+  return origin === 'user'
+    ? new vscode.RelativePattern(vscode.Uri.file(dirname(file)), basename(file))
+    : new vscode.RelativePattern(vscode.Uri.file(folder), origin === 'mcprc' ? basename(file) : mindsPath);
 }

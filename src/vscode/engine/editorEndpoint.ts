@@ -17,7 +17,6 @@ import {
 } from '../../core/gateway/http/stableEndpoint.js';
 
 export interface EditorAddress {
-  /** A name that only windows of the same folder or workspace share. */
   readonly workspace: string;
   /** The client name of the editor; absent if no other client is expected. */
   readonly editor?: string;
@@ -28,7 +27,7 @@ interface EditorEndpointDeps extends Omit<StableEndpointDeps, 'port' | 'secret' 
   readonly address: EditorAddress;
 }
 
-const ports = { lowest: 20_000, end: 30_000 };
+const randomPort = (): number => randomInt(20_000, 30_000);
 /** After this many taken ports, the system chooses one. */
 const mostAttempts = 8;
 /** How long to wait for a port that a window or another program has, and the pause between attempts, in milliseconds. */
@@ -50,10 +49,7 @@ export class EditorEndpoint extends StableEndpoint {
   }
 }
 
-interface Address {
-  readonly token: string;
-  readonly port: number;
-}
+type Address = { readonly token: string; readonly port: number };
 
 class KeptAddress implements EndpointSecret, OtherPorts {
   private readonly key: string;
@@ -119,10 +115,8 @@ class KeptAddress implements EndpointSecret, OtherPorts {
     this.taken = undefined;
     if (isWindow) return { port: 0, token, instead: { port, by: 'window' } };
     const next = { token: newToken(), port: this.attempts++ < mostAttempts ? randomPort() : 0 };
-    await this.orOwn(
-      this.store(next).then(() => next),
-      next,
-    );
+    const stored = this.store(next).then(() => next);
+    await this.orOwn(stored, next);
     return { ...this.address, instead: { port, by: 'program' } };
   }
 
@@ -150,10 +144,6 @@ class KeptAddress implements EndpointSecret, OtherPorts {
   private async store({ token, port }: Address): Promise<void> {
     await this.of.secrets.store(this.key, `${token} ${port}`);
   }
-}
-
-function randomPort(): number {
-  return randomInt(ports.lowest, ports.end);
 }
 
 function parsed(text: string | undefined): Address | undefined {

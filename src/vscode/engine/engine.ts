@@ -1,18 +1,17 @@
 /** Joins host and gateways into the working part of a window, which brings the YAML parser and much else (P1). */
 import { messageOf } from '../../core/base/text.js';
 import { CallFile, callFileOf } from '../../core/files/callFile.js';
-import { Emitter, type Event } from '../../core/base/events.js';
-import type { Recorder } from '../../core/calls/recorder.js';
+import { Emitter } from '../../core/base/events.js';
 import type { GatewayDeps, StableAddress } from '../../core/gateway/http/gateway.js';
-import { createConversationTools, type ConversationTools } from '../../core/host/conversationTools.js';
+import { createConversationTools } from '../../core/host/conversationTools.js';
 import { configFileOf } from '../../core/files/configFile.js';
 import { tokenFileOf } from '../../core/files/tokenFile.js';
 import { createRestBackend } from '../../core/host/restBackend.js';
 import { AgentEndpoint } from './agentEndpoint.js';
 import { EditorEndpoint, type EditorAddress } from './editorEndpoint.js';
 import { assemble } from '../../core/host/assemble.js';
-import type { Consent, Host, HostSettings, KeptOffers, Stores, Surroundings } from '../../core/host/hostContract.js';
-import type { OtherOutcome, ToolsetRequest } from '../../core/protocol/request.js';
+import type { Consent, HostSettings, KeptOffers, Stores, Surroundings } from '../../core/host/hostContract.js';
+import type { ToolsetRequest } from '../../core/protocol/request.js';
 import type { ExpectedClient, Fields } from '../../core/protocol/client.js';
 import { nowhere } from '../../core/results/artifacts.js';
 import { Delivery } from '../../core/results/delivery.js';
@@ -45,32 +44,13 @@ export interface AgentsOptions {
   readonly blocked: (file: string) => string | undefined;
 }
 
-export interface Engine {
-  readonly host: Host;
-  redact(text: string): string;
-  readonly editorEndpoint: EditorEndpoint;
-  readonly servesAgentHost: boolean;
-  readonly onDidServeAgentHost: Event<void>;
-  /** The endpoint for agents outside the editor. It is off until it is given a port. */
-  readonly endpoint: AgentEndpoint;
-  readonly conversationTools: ConversationTools;
-  /** What the calls of this window were, and what went in and out. */
-  readonly recorder: Recorder;
-  request(request: ToolsetRequest): Promise<OtherOutcome>;
-  dispose(): Promise<void>;
-}
+export type Engine = ReturnType<typeof createEngine>;
 
-export function createEngine(deps: EngineDeps): Engine {
+export function createEngine(deps: EngineDeps) {
   const { clock, log, version, readSources, editor, address, results } = deps;
   const { folder, home, blocked } = deps.others;
-  const core = assemble({
-    surroundings: deps,
-    settings: deps,
-    consent: deps,
-    stores: deps,
-    readSources,
-    expectedClient: editor.expected,
-  });
+  const parts = { surroundings: deps, settings: deps, consent: deps, stores: deps };
+  const core = assemble({ ...parts, readSources, expectedClient: editor.expected });
   const { host, backend, redactor, recorder, log: hostLog } = core;
   const { folder: artifactsFolder, quota, maxResultBytes } = results;
   const artifacts =
@@ -118,17 +98,18 @@ export function createEngine(deps: EngineDeps): Engine {
 
   return {
     host,
-    redact: (text) => redactor.redact(text),
+    redact: (text: string) => redactor.redact(text),
     editorEndpoint,
-    get servesAgentHost() {
+    get servesAgentHost(): boolean {
       return servesAgentHost;
     },
     onDidServeAgentHost: agentHostBegan.event,
+    /** The endpoint for agents outside the editor. It is off until it is given a port. */
     endpoint,
     conversationTools: createConversationTools(host, delivery),
     recorder,
-    request: (request) => backend.request(request),
-    dispose: async () => {
+    request: (request: ToolsetRequest) => backend.request(request),
+    dispose: async (): Promise<void> => {
       await Promise.all([editorEndpoint.dispose(), core.dispose(), endpoint.dispose()]);
       await Promise.all([artifacts.settled(), deps.kept?.settled(), record?.flush()]);
     },

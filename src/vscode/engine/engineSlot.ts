@@ -6,7 +6,7 @@ import type { Log } from '../../core/base/log.js';
 import type { Problem } from '../../core/base/problem.js';
 import { asText } from '../../core/base/text.js';
 import type { SourceText } from '../../core/config/model.js';
-import type { StatusSnapshot } from '../../core/reconcile/status.js';
+import type { ServerStatus, StatusSnapshot } from '../../core/reconcile/status.js';
 import type { Engine } from './engine.js';
 
 export interface ConfigFilesState {
@@ -17,7 +17,6 @@ export interface ConfigFilesState {
 }
 
 export interface ConfigFiles extends Disposable {
-  /** Undefined until each file has been read once. */
   readonly state: ConfigFilesState | undefined;
   readonly onDidChange: Event<ConfigFilesState>;
   readNow(): Promise<void>;
@@ -67,9 +66,9 @@ export async function untilReady(
 ): Promise<void> {
   // A server that restarts still serves its tools.
   const starting = (): string[] =>
-    slot.state.snapshot.servers
-      .filter(({ state, tools }) => state.kind === 'starting' && tools.length === 0)
-      .map(({ id }) => id);
+    slot.state.snapshot.servers.flatMap(({ id, state, tools }) =>
+      state.kind === 'starting' && tools.length === 0 ? [id] : [],
+    );
   const isReady = (): boolean => slot.state.phase !== 'reading' && starting().length === 0;
   if (isReady()) return;
   onWait(starting());
@@ -94,6 +93,7 @@ export class EngineSlot {
   private ended = false;
   private announced = false;
 
+  readonly redact = (text: string): string => this.engine?.redact(text) ?? text;
   readonly onDidChange: Event<WindowState> = this.changes.event;
   readonly onDidLoad: Event<Engine> = this.arrivals.event;
   engine: Engine | undefined;
@@ -104,6 +104,14 @@ export class EngineSlot {
 
   get sources(): readonly SourceText[] {
     return this.files?.state?.sources ?? [];
+  }
+
+  get toolsets() {
+    return this.engine?.host.catalogue.toolsets ?? [];
+  }
+
+  serverOf(id: string | undefined): ServerStatus | undefined {
+    return this.state.snapshot.servers.find((server) => server.id === id);
   }
 
   async readFiles(): Promise<void> {
@@ -151,8 +159,10 @@ export class EngineSlot {
     const state = this.files?.state;
     if (!state || this.ended) return;
     this.refresh();
-    if (this.engine) this.feed(this.engine, state);
-    else if (hasText(state)) this.loading ??= this.load();
+    if (!this.engine && hasText(state)) this.loading ??= this.load();
+    this.engine?.host
+      .setSources(state.sources)
+      .catch((error: unknown) => this.deps.log.write('error', `The files were not applied: ${stackOf(error)}`));
   }
 
   private async load(): Promise<Engine | undefined> {
@@ -168,20 +178,12 @@ export class EngineSlot {
       this.apply();
       return engine;
     } catch (error) {
-      this.deps.log.write('error', `The engine did not start: ${asText((error as Error).stack ?? error)}`);
+      this.deps.log.write('error', `The engine did not start: ${stackOf(error)}`);
       this.deps.onFailure(error);
       this.isKnown = true;
       this.refresh();
       return undefined;
     }
-  }
-
-  private feed(engine: Engine, state: ConfigFilesState): void {
-    engine.host
-      .setSources(state.sources)
-      .catch((error: unknown) =>
-        this.deps.log.write('error', `The files were not applied: ${asText((error as Error).stack ?? error)}`),
-      );
   }
 
   private phase(): WindowState['phase'] {
@@ -198,4 +200,8 @@ export class EngineSlot {
     const own = [...(this.files?.state?.problems ?? []), ...this.observers.flatMap((problems) => problems(phase))];
     return own.length === 0 ? core : { ...core, problems: [...core.problems, ...own] };
   }
+}
+
+function stackOf(error: unknown): string {
+  return asText((error as Error).stack ?? error);
 }

@@ -1,4 +1,5 @@
 /** Keeps the secrets that the person has entered (C2) in the editor, and in memory because config files are read synchronously. */
+import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../../core/base/clock.js';
 import type { Disposable } from '../../core/base/disposables.js';
 import { Emitter, type Event } from '../../core/base/events.js';
@@ -55,9 +56,11 @@ export class EnteredSecrets implements Disposable {
   }
 
   /** A text that is not JSON has no secrets, so the next value replaces it. */
-  private read(text: string | undefined): ReadonlyMap<string, string> {
+  private read(text = '{}'): ReadonlyMap<string, string> {
     try {
-      return parsed(text);
+      const stored: unknown = JSON.parse(text);
+      const values = Object.entries(isObject(stored) ? stored : {});
+      return new Map(values.filter((entry): entry is [string, string] => typeof entry[1] === 'string'));
     } catch (error) {
       this.onFailure(error);
       return this.values;
@@ -65,19 +68,8 @@ export class EnteredSecrets implements Disposable {
   }
 
   private take(values: ReadonlyMap<string, string>): void {
-    const isSame =
-      values.size === this.values.size && [...values].every(([name, value]) => this.values.get(name) === value);
+    const isSame = isDeepStrictEqual(values, this.values);
     this.values = values;
     if (!isSame) this.changes.fire();
   }
-}
-
-function parsed(text: string | undefined): ReadonlyMap<string, string> {
-  if (text === undefined) return new Map();
-  const stored: unknown = JSON.parse(text);
-  return new Map(
-    Object.entries(isObject(stored) ? stored : {}).flatMap(([name, value]) =>
-      typeof value === 'string' ? [[name, value] as const] : [],
-    ),
-  );
 }

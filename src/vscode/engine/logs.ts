@@ -1,18 +1,21 @@
 /** The core's logs as output channels (E4). A channel is created with its first line. */
 import * as vscode from 'vscode';
-import type { Disposable } from '../../core/base/disposables.js';
 import type { Log, LogLevel } from '../../core/base/log.js';
 
 const hostChannel = 'MCP Toolsets';
 const mostLines = 100;
 const longestLine = 500;
 
-export class Logs implements Disposable {
-  private readonly channels = new Map<string, vscode.LogOutputChannel>();
+interface OpenLog {
+  readonly channel: vscode.LogOutputChannel;
+  /** The last lines, because an extension cannot read a channel. */
+  readonly lines: string[];
+}
+
+export class Logs implements vscode.Disposable {
+  private readonly open = new Map<string, OpenLog>();
   /** Closed channels. While their servers end, their lines go to the log of the extension. */
   private readonly closed = new Set<string>();
-  /** The last lines of each log, because an extension cannot read a channel. */
-  private readonly last = new Map<string, string[]>();
   private ended = false;
 
   readonly host: Log = { write: (level, message) => this.write(hostChannel, level, message) };
@@ -31,20 +34,19 @@ export class Logs implements Disposable {
   }
 
   show(server?: string): void {
-    this.channel(server === undefined ? hostChannel : channelName(server))?.show();
+    this.logOf(server === undefined ? hostChannel : channelName(server))?.channel.show();
   }
 
   recent(): { readonly name: string; readonly lines: readonly string[] }[] {
-    return [...this.last].map(([name, lines]) => ({ name, lines })).sort((a, b) => (a.name < b.name ? -1 : 1));
+    return [...this.open].map(([name, { lines }]) => ({ name, lines })).sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
   /** Closes the channels of all other servers. */
   keep(servers: readonly string[]): void {
     const wanted = new Set([hostChannel, ...servers.map(channelName)]);
-    for (const [name, channel] of this.channels) {
+    for (const [name, { channel }] of this.open) {
       if (wanted.has(name)) continue;
-      this.channels.delete(name);
-      this.last.delete(name);
+      this.open.delete(name);
       this.closed.add(name);
       channel.dispose();
     }
@@ -52,15 +54,14 @@ export class Logs implements Disposable {
 
   dispose(): void {
     this.ended = true;
-    for (const channel of this.channels.values()) channel.dispose();
-    this.channels.clear();
+    for (const { channel } of this.open.values()) channel.dispose();
+    this.open.clear();
   }
 
   private write(name: string, level: LogLevel, message: string): void {
-    const channel = level === 'trace' && !this.tracing() ? undefined : this.channel(name);
-    if (!channel) return;
-    const lines = this.last.get(name) ?? [];
-    this.last.set(name, lines);
+    const log = level === 'trace' && !this.tracing() ? undefined : this.logOf(name);
+    if (!log) return;
+    const { channel, lines } = log;
     const line = `${new Date().toISOString()} [${level}] ${message}`;
     lines.push(line.length > longestLine ? `${line.slice(0, longestLine)}…` : line);
     if (lines.length > mostLines) lines.shift();
@@ -69,11 +70,11 @@ export class Logs implements Disposable {
     else channel[level](message);
   }
 
-  private channel(name: string): vscode.LogOutputChannel | undefined {
+  private logOf(name: string): OpenLog | undefined {
     if (this.ended) return undefined;
-    const channel = this.channels.get(name) ?? vscode.window.createOutputChannel(name, { log: true });
-    this.channels.set(name, channel);
-    return channel;
+    const log = this.open.get(name) ?? { channel: vscode.window.createOutputChannel(name, { log: true }), lines: [] };
+    this.open.set(name, log);
+    return log;
   }
 }
 

@@ -53,25 +53,18 @@ function asPort(value: unknown): number {
   return typeof value === 'number' && Number.isInteger(value) && value > 0 && value < 65_536 ? value : 0;
 }
 
+type Lists<List> = { readonly allowed: List; readonly denied: List };
+
 interface InspectedList extends SettingValues {
   /** The value that the editor itself uses. */
   readonly value: unknown;
-}
-
-interface InspectedLists {
-  readonly allowed: InspectedList;
-  readonly denied: InspectedList;
-  readonly managedOnly: boolean;
 }
 
 /**
  * Returns the lists of MCP servers that VS Code 1.139.1 uses (S1). With `managedOnly`, only the organisation's list allows, and
  * every list denies. Extensions do not learn which value is the organisation's, but it counts before all others.
  */
-export function effectiveLists({ allowed, denied, managedOnly }: InspectedLists): {
-  readonly allowed: unknown;
-  readonly denied: unknown;
-} {
+export function effectiveLists({ allowed, denied }: Lists<InspectedList>, managedOnly: boolean): Lists<unknown> {
   if (!managedOnly) return { allowed: allowed.value, denied: denied.value };
   const isPeoples = ownValues(allowed).some((own) => isDeepStrictEqual(own, allowed.value));
   const denials = [denied.value, ...ownValues(denied)].filter((list): list is unknown[] => Array.isArray(list));

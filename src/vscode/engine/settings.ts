@@ -1,11 +1,11 @@
 /** Reads the settings `mcpToolsets.*`. Each use reads them again, so a change counts at once. */
 import * as vscode from 'vscode';
 import { effectiveLists, endpointPortOf, permissionsByScope, type EndpointPort } from './settingScopes.js';
-import type { Disposable } from '../../core/base/disposables.js';
+import type { HostSettings } from '../../core/host/hostContract.js';
 
 const section = 'mcpToolsets';
 
-type Setting =
+type Own =
   | 'adminTools'
   | 'approval'
   | 'calls'
@@ -14,18 +14,12 @@ type Setting =
   | 'problems.filteredTools'
   | 'start'
   | 'toolPermissions';
+type List = 'allowedServers' | 'deniedServers' | 'allowManagedServersOnly';
+type Setting = `mcpToolsets.${Own}` | `chat.mcp.${List}` | 'chat' | 'extensions.supportAgentsWindow';
 
-export function onDidChangeSetting(setting: Setting, run: () => void): Disposable {
-  return onDidChangeAny([`${section}.${setting}`], run);
-}
-
-export function onDidChangeServerLists(run: () => void): Disposable {
-  return onDidChangeAny(['chat.mcp.allowedServers', 'chat.mcp.deniedServers', 'chat.mcp.allowManagedServersOnly'], run);
-}
-
-function onDidChangeAny(settings: readonly string[], run: () => void): Disposable {
+export function onDidChangeSettings(names: readonly Setting[], run: () => void): vscode.Disposable {
   return vscode.workspace.onDidChangeConfiguration((change) => {
-    if (settings.some((setting) => change.affectsConfiguration(setting))) run();
+    if (names.some((name) => change.affectsConfiguration(name))) run();
   });
 }
 
@@ -39,13 +33,26 @@ function wholeNumber(setting: string, usual: number, least: number): number {
   return Number.isInteger(value) && value >= least ? value : usual;
 }
 
-export const trace = (): boolean => settings().get('trace', false);
-export const maxInstances = (): number => wholeNumber('maxInstances', 32, 1);
+const severities = ['hint', 'information', 'warning', 'off'] as const;
+
+/** The settings of the host. */
+export const hostSettings = {
+  trace: (): boolean => settings().get('trace', false),
+  maxInstances: (): number => wholeNumber('maxInstances', 32, 1),
+  usualStart: (): 'window' | 'call' => (settings().get('start') === 'call' ? 'call' : 'window'),
+  recordsCalls: (): boolean => settings().get('calls') !== 'off',
+  offersAdmin: (): boolean => settings().get('adminTools', true),
+  filteredTools: () => severities.find((one) => one === settings().get('problems.filteredTools')) ?? 'hint',
+  serverLists: () => {
+    const chat = vscode.workspace.getConfiguration('chat.mcp');
+    const allowed = { value: chat.get('allowedServers'), ...chat.inspect('allowedServers') };
+    const denied = { value: chat.get('deniedServers'), ...chat.inspect('deniedServers') };
+    return effectiveLists({ allowed, denied }, chat.get('allowManagedServersOnly') === true);
+  },
+} satisfies HostSettings;
+
 export const maxResultBytes = (): number => wholeNumber('maxResultBytes', 2 ** 20, 1024);
 export const maxSteps = (): number => wholeNumber('minds.maxSteps', 25, 1);
-export const usualStart = (): 'window' | 'call' => (settings().get('start') === 'call' ? 'call' : 'window');
-export const recordsCalls = (): boolean => settings().get('calls') !== 'off';
-export const offersAdmin = (): boolean => settings().get('adminTools', true);
 export const holdsChangedTools = (): boolean => settings().get('changedTools') === 'hold';
 /** The setting has the scope of the application, so no workspace can answer for the person (S1). */
 export const asksForApproval = (): boolean => settings().get('approval') !== 'trustedWorkspace';
@@ -54,22 +61,6 @@ export const asksForApproval = (): boolean => settings().get('approval') !== 'tr
 export function artifactsQuota(): number {
   const value = settings().get<number>('artifactsQuota', 200);
   return (Number.isFinite(value) && value >= 0 ? value : 200) * 2 ** 20;
-}
-
-const severities = ['hint', 'information', 'warning', 'off'] as const;
-
-export function filteredTools(): (typeof severities)[number] {
-  const value = settings().get<string>('problems.filteredTools');
-  return severities.find((severity) => severity === value) ?? 'hint';
-}
-
-export function serverLists(): { readonly allowed: unknown; readonly denied: unknown } {
-  const chat = vscode.workspace.getConfiguration('chat.mcp');
-  return effectiveLists({
-    allowed: { value: chat.get('allowedServers'), ...chat.inspect('allowedServers') },
-    denied: { value: chat.get('deniedServers'), ...chat.inspect('deniedServers') },
-    managedOnly: chat.get('allowManagedServersOnly') === true,
-  });
 }
 
 /** One value for each scope (S4), because the editor's merged value would let a workspace loosen the person's setting. */

@@ -1,11 +1,11 @@
 /** Keeps the custom agents of members up to date with team and toolsets (D2), after a command has written them. */
 import * as vscode from 'vscode';
 import { existsSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { inert } from '../../core/base/inert.js';
 import { shortList, asText, messageOf } from '../../core/base/text.js';
-import { command, window } from '../views/inertEditor.js';
-import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
+import { commands, tell, window } from '../views/inertEditor.js';
 import { SingleFlight } from '../../core/base/singleFlight.js';
 import { grantedOf, teamPath } from '../../core/team/grants.js';
 import type { AgentOfMember } from '../../core/team/agentFiles.js';
@@ -14,17 +14,15 @@ import { refuseOutside } from '../../core/files/realFiles.js';
 import { readContent, realDisk } from '../../core/files/watchedFile.js';
 import { configuredToolsets } from '../../core/host/conversationTools.js';
 import { openDocument } from '../views/review/documents.js';
-import { whyNothingRuns } from '../views/phrases.js';
+import { present, whyNothingRuns } from '../views/phrases.js';
 import { makeFolders, type FolderMaker } from './newFolders.js';
-import type { MindsDeps } from './participant.js';
+import type { TeamFiles } from './teamFiles.js';
+import type { Shell } from '../engine/shell.js';
 
-type AgentFilesDeps = Pick<MindsDeps, 'slot' | 'team' | 'clock' | 'log'>;
-
-export function registerAgentFiles({ slot, team, clock, log }: AgentFilesDeps): Disposable {
-  const store = new DisposableStore('agent files');
+export function registerAgentFiles({ slot, clock, logs: { host: log } }: Shell, team: TeamFiles): vscode.Disposable {
   let wanted = false;
-  /** The files since the last command. */
   let written: string[] = [];
+  let known = '';
   const following = new SingleFlight(async () => {
     const create = wanted;
     wanted = false;
@@ -36,13 +34,48 @@ export function registerAgentFiles({ slot, team, clock, log }: AgentFilesDeps): 
       following.request().catch((error: unknown) => log.write('error', `Agent files: ${asText(error)}`));
     }
   };
-
   const folders: FolderMaker = {
     clock,
     exists: existsSync,
     make: async (made) => vscode.workspace.fs.createDirectory(vscode.Uri.file(made)),
-    listen,
+    listen: (made, reported) => {
+      const pattern = new vscode.RelativePattern(vscode.Uri.file(dirname(made)), basename(made));
+      const watcher = vscode.workspace.createFileSystemWatcher(pattern, false, true, true);
+      watcher.onDidCreate(reported);
+      return watcher;
+    },
   };
+  return vscode.Disposable.from(
+    team.onDidChange(follow),
+    slot.onDidChange(({ snapshot }) => {
+      const now = JSON.stringify(snapshot.servers.map(({ id }) => id));
+      if (now === known) return;
+      known = now;
+      follow();
+    }),
+    commands({ writeAgents }),
+  );
+
+  async function writeAgents(): Promise<void> {
+    const { members, teams } = team.view;
+    const [first] = teams;
+    if (!slot.engine) return tell(inert`${whyNothingRuns(slot.state.phase)}`);
+    if (!first || members.length === 0) return tell(inert`The team has no members. List them in ${teamPath}.`);
+    wanted = true;
+    written = [];
+    await following.request();
+    const { agentFolder, agentFileName } = await import('../../core/team/agentFiles.js');
+    const toolless = members.filter((member) => member.grants.length > 0 && agentOf(member).toolsets.length === 0);
+    const ids = toolless.map(({ id }) => `“${id}”`);
+    const said = [
+      written.length === 0 ? 'All files are up to date' : `Wrote ${shortList(written, 5)}`,
+      ids.length > 0 && `No toolset of ${shortList(ids, 5)} is configured`,
+    ];
+    tell(inert`Custom agents in ${agentFolder}: ${present(said).join('. ')}.`);
+    const uri = vscode.Uri.file(join(first.file, '../..', agentFolder, agentFileName(first.members[0]?.id ?? '')));
+    if ((await readContent(realDisk, uri.fsPath)).kind !== 'text') return;
+    await vscode.window.showTextDocument(await openDocument(uri), { preview: true });
+  }
 
   async function followTeam({ file, members }: Team, create: boolean): Promise<void> {
     const agents = await import('../../core/team/agentFiles.js');
@@ -68,9 +101,8 @@ export function registerAgentFiles({ slot, team, clock, log }: AgentFilesDeps): 
       void window.showWarningMessage(inert`${name} ${why}, so it stays unchanged.`);
     }
     // A member who left the team keeps the file, but loses the grants in it.
-    const entries = await vscode.workspace.fs.readDirectory(vscode.Uri.file(folder)).then(undefined, () => []);
-    for (const [name, kind] of entries) {
-      if (kind !== vscode.FileType.File || !name.endsWith('.agent.md')) continue;
+    const names = await readdir(folder).catch(() => []);
+    for (const name of names.filter((one) => one.endsWith('.agent.md'))) {
       const uri = vscode.Uri.file(join(folder, name));
       const before = await readContent(realDisk, uri.fsPath);
       const id = before.kind === 'text' ? agents.memberOf(before.text) : undefined;
@@ -95,67 +127,12 @@ export function registerAgentFiles({ slot, team, clock, log }: AgentFilesDeps): 
   }
 
   function agentOf({ id, name, purpose, grants }: Member): AgentOfMember {
-    const { snapshot, catalogue } = slot.engine?.host ?? { snapshot: slot.state.snapshot, catalogue: { toolsets: [] } };
-    const configured = configuredToolsets(snapshot, catalogue.toolsets);
-    const granted = grantedOf(
+    const configured = configuredToolsets(slot.engine?.host.snapshot ?? slot.state.snapshot, slot.toolsets);
+    const { toolsets, deferred } = grantedOf(
       grants.map(({ grant }) => grant),
       configured,
     );
-    const has = new Set([...granted.toolsets, ...granted.deferred.map((one) => one.id)]);
+    const has = new Set([...toolsets, ...deferred.map((one) => one.id)]);
     return { id, name, purpose, toolsets: configured.map((one) => one.id).filter((one) => has.has(one)) };
   }
-
-  store.add(team.onDidChange(follow));
-  let known = '';
-  store.add(
-    slot.onDidChange(({ snapshot }) => {
-      const now = JSON.stringify(snapshot.servers.map(({ id }) => id));
-      if (now === known) return;
-      known = now;
-      follow();
-    }),
-  );
-  store.add(
-    command('writeAgents', async () => {
-      const { members, teams } = team.view;
-      if (!slot.engine) {
-        void window.showInformationMessage(inert`${whyNothingRuns(slot.state.phase)}`);
-        return;
-      }
-      if (members.length === 0) {
-        void window.showInformationMessage(inert`The team has no members. List them in ${teamPath}.`);
-        return;
-      }
-      wanted = true;
-      written = [];
-      await following.request();
-      const [first] = teams;
-      if (!first) return;
-      const { agentFolder, agentFileName } = await import('../../core/team/agentFiles.js');
-      const toolless = members.filter((member) => member.grants.length > 0 && agentOf(member).toolsets.length === 0);
-      const said = [
-        written.length === 0 ? 'All files are up to date' : `Wrote ${shortList(written, 5)}`,
-        ...(toolless.length === 0
-          ? []
-          : [
-              `No toolset of ${shortList(
-                toolless.map(({ id }) => `“${id}”`),
-                5,
-              )} is configured`,
-            ]),
-      ];
-      void window.showInformationMessage(inert`Custom agents in ${agentFolder}: ${said.join('. ')}.`);
-      const uri = vscode.Uri.file(join(first.file, '../..', agentFolder, agentFileName(first.members[0]?.id ?? '')));
-      if ((await readContent(realDisk, uri.fsPath)).kind !== 'text') return;
-      await vscode.window.showTextDocument(await openDocument(uri), { preview: true });
-    }),
-  );
-  return store;
-}
-
-function listen(folder: string, told: () => void): Disposable {
-  const pattern = new vscode.RelativePattern(vscode.Uri.file(dirname(folder)), basename(folder));
-  const watcher = vscode.workspace.createFileSystemWatcher(pattern, false, true, true);
-  watcher.onDidCreate(told);
-  return watcher;
 }

@@ -2,42 +2,27 @@
 import * as vscode from 'vscode';
 import { readFile, stat } from 'node:fs/promises';
 import { basename, dirname, extname, join, relative, sep } from 'node:path';
-import { toDisposable, type Disposable } from '../../core/base/disposables.js';
+import { toDisposable } from '../../core/base/disposables.js';
 import { Icon, inert } from '../../core/base/inert.js';
 import { artifactsRoot, timeOfArtifact } from '../../core/results/diskArtifacts.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
-import { command, window } from '../views/inertEditor.js';
+import { choose, commands, tell } from '../views/inertEditor.js';
 import { timeOf } from '../views/phrases.js';
 import { nodeOf, type Subject } from '../views/rows/subject.js';
 import { artifactPath, linkName } from './artifactNames.js';
 
 const scheme = 'mcp-toolsets-file';
 
-export class ArtifactLinks implements Disposable {
+export class ArtifactLinks implements vscode.Disposable {
   private readonly root: string | undefined;
   private readonly registration: vscode.Disposable;
 
   constructor(storage: string | undefined) {
     this.root = storage === undefined ? undefined : artifactsRoot(storage);
-    this.registration = vscode.workspace.registerFileSystemProvider(scheme, this.provider(), { isReadonly: true });
-  }
-
-  /** @param name the name in the chat, without the extension */
-  uriOf(file: string, name: string): vscode.Uri {
-    const parts = this.root === undefined ? [] : relative(this.root, file).split(sep);
-    if (parts.length !== 3 || parts[0] === '..') return vscode.Uri.file(file);
-    return vscode.Uri.from({ scheme, path: `/${parts.join('/')}/${linkName(name, extname(file))}` });
-  }
-
-  dispose(): void {
-    this.registration.dispose();
-  }
-
-  private provider(): vscode.FileSystemProvider {
     const refuse = (uri: vscode.Uri): never => {
       throw vscode.FileSystemError.NoPermissions(uri);
     };
-    return {
+    const provider: vscode.FileSystemProvider = {
       onDidChangeFile: () => toDisposable(() => {}),
       watch: () => toDisposable(() => {}),
       stat: async (uri) => {
@@ -51,38 +36,45 @@ export class ArtifactLinks implements Disposable {
       delete: refuse,
       rename: refuse,
     };
+    this.registration = vscode.workspace.registerFileSystemProvider(scheme, provider, { isReadonly: true });
   }
 
-  /** Uses a file, which the quota may have removed. */
+  /** @param name the name in the chat, without the extension */
+  uriOf(file: string, name: string): vscode.Uri {
+    const parts = this.root === undefined ? [] : relative(this.root, file).split(sep);
+    if (parts.length !== 3 || parts[0] === '..') return vscode.Uri.file(file);
+    return vscode.Uri.from({ scheme, path: `/${parts.join('/')}/${linkName(name, extname(file))}` });
+  }
+
+  dispose(): void {
+    this.registration.dispose();
+  }
+
+  /** The quota may have removed the file. */
   private async found<Result>(uri: vscode.Uri, use: (file: string) => Promise<Result>): Promise<Result> {
     const parts = artifactPath(uri.path);
-    if (this.root === undefined || !parts) throw vscode.FileSystemError.FileNotFound(uri);
-    try {
-      return await use(join(this.root, ...parts));
-    } catch {
-      throw vscode.FileSystemError.FileNotFound(uri);
-    }
+    const missing = vscode.FileSystemError.FileNotFound(uri);
+    if (this.root === undefined || !parts) throw missing;
+    return await use(join(this.root, ...parts)).catch(() => Promise.reject(missing));
   }
 }
 
-/** *Show Files of This Chat*: the result files of a conversation (V2). */
-export function registerShownFiles(slot: EngineSlot, artifacts: ArtifactLinks): Disposable {
-  return command('showConversationFiles', async (subject: Subject) => {
+export function registerShownFiles(slot: EngineSlot, artifacts: ArtifactLinks): vscode.Disposable {
+  const showConversationFiles = async (subject: Subject): Promise<void> => {
     const conversation = nodeOf(subject)?.conversation;
     const files = conversation === undefined ? [] : ((await slot.engine?.conversationTools.files(conversation)) ?? []);
-    if (files.length === 0) {
-      void window.showInformationMessage(inert`No files of this conversation are kept.`);
-      return;
-    }
-    const choice = await window.showQuickPick(
-      files.toReversed().map(({ path, isImage }) => ({
-        label: inert`${new Icon(isImage ? 'file-media' : 'file')} ${basename(dirname(path))}${extname(path)}`,
-        description: inert`${timeOf(timeOfArtifact(basename(path)), Date.now())}`,
-        path,
-      })),
-      { placeHolder: inert`Choose a file of this conversation (latest first)` },
-    );
-    if (!choice) return;
-    await vscode.commands.executeCommand('vscode.open', artifacts.uriOf(choice.path, basename(dirname(choice.path))));
-  });
+    if (files.length === 0) return tell(inert`No files of this conversation are kept.`);
+    const options = { placeHolder: inert`Choose a file of this conversation (latest first)` };
+    const chosen = await choose(files.toReversed(), options, ({ path, isImage }) => ({
+      label: inert`${new Icon(isImage ? 'file-media' : 'file')} ${toolOf(path)}${extname(path)}`,
+      description: inert`${timeOf(timeOfArtifact(basename(path)), Date.now())}`,
+    }));
+    if (!chosen) return;
+    await vscode.commands.executeCommand('vscode.open', artifacts.uriOf(chosen.path, toolOf(chosen.path)));
+  };
+  return commands({ showConversationFiles });
+}
+
+export function toolOf(path: string): string {
+  return basename(dirname(path));
 }

@@ -1,70 +1,59 @@
 /** Answers the commands of `@minds` that need no model, and offers follow-ups. Does not import `vscode` at run time. */
 import type * as vscode from 'vscode';
 import { code, inert, formatted, markdownList, unmarked, type Markdown } from '../../core/base/inert.js';
+import { groupedBy } from '../../core/base/groupedBy.js';
 import { needsAttention, type Problem } from '../../core/base/problem.js';
 import type { ModelSetup } from '../../core/minds/conversation.js';
 import { readRecord, type TurnRecord } from '../../core/minds/history.js';
 import type { Member } from '../../core/team/team.js';
 import { heldBy } from '../../core/host/conversationTools.js';
-import type { ServerStatus } from '../../core/reconcile/status.js';
 import type { EngineSlot, WindowState } from '../engine/engineSlot.js';
 import type { InertStream } from '../views/inertEditor.js';
-import { timeOf, toolCount, whyNothingRuns } from '../views/phrases.js';
+import { present, timeOf, toolCount, whyNothingRuns } from '../views/phrases.js';
 import { stateWord } from '../views/serverStates.js';
 import type { Engine } from '../engine/engine.js';
 import type { TeamView } from './teamFiles.js';
 
 const longestLine = 160;
 
-/** Answers `/mcp`. */
-export function showServers(stream: InertStream, state: WindowState, conversation: string): void {
-  const { servers, problems } = state.snapshot;
+export function showServers(stream: InertStream, { phase, snapshot }: WindowState, conversation: string): void {
+  const { servers, problems } = snapshot;
   if (servers.length === 0) {
-    stream.markdown(formatted`${whyNothingRuns(state.phase, state.snapshot)}\n\n`);
-    showProblems(stream, problems, undefined);
-    return;
+    stream.markdown(formatted`${whyNothingRuns(phase, snapshot)}\n\n`);
+    return showProblems(stream, problems, undefined);
   }
-  const held = heldBy(conversation, state.snapshot);
+  const held = heldBy(conversation, snapshot);
   const lines = servers.map((server) => {
-    const own = held.includes(server.id) ? formatted`, **this conversation has an instance**` : formatted``;
-    return formatted`- ${code(server.id)} – ${stateOf(server)}, ${toolCount(server.tools.length, server.offered)}${own}\n`;
+    const { id, state, previous, tools, offered } = server;
+    const before = previous && `, has served its previous definition since ${timeOf(previous.since, Date.now())}`;
+    const own = held.includes(id) ? formatted`, **this conversation has an instance**` : formatted``;
+    return formatted`- ${code(id)} – ${stateWord(state)}${before ?? ''}, ${toolCount(tools.length, offered)}${own}\n`;
   });
   stream.markdown(formatted`${markdownList(lines, '')}\n`);
-  showProblems(stream, problems, undefined);
-  for (const { id } of servers) showProblems(stream, problems, id);
+  for (const id of [undefined, ...servers.map((server) => server.id)]) showProblems(stream, problems, id);
   stream.button({ command: 'mcpToolsets.servers.focus', title: inert`Show in Sidebar` });
 }
 
 /** @param id the server of the problems; undefined for problems of a whole file */
 function showProblems(stream: InertStream, problems: readonly Problem[], id: string | undefined): void {
-  for (const { server, severity, message, fix } of problems.filter(needsAttention)) {
-    if (server !== id) continue;
+  for (const { severity, message, fix } of problems.filter((one) => one.server === id && needsAttention(one))) {
     const where = id === undefined ? formatted`` : formatted`${code(id)}, `;
     stream.markdown(formatted`- ${where}${severity}: ${unmarked(`${message} ${fix}`)}\n`);
   }
 }
 
-function stateOf({ state, previous }: ServerStatus): string {
-  return previous
-    ? `${stateWord(state)}, has served its previous definition since ${timeOf(previous.since, Date.now())}`
-    : stateWord(state);
-}
-
-/** Answers `/tools`. */
 export function showTools(stream: InertStream, { tools }: ModelSetup, state: WindowState, who: Markdown): void {
   if (tools.length === 0) {
-    const nothing = state.snapshot.servers.length === 0;
-    stream.markdown(
-      nothing ? formatted`${whyNothingRuns(state.phase, state.snapshot)}` : formatted`${who} has no tools now.`,
+    const { phase, snapshot } = state;
+    const isEmpty = snapshot.servers.length === 0;
+    return stream.markdown(
+      isEmpty ? formatted`${whyNothingRuns(phase, snapshot)}` : formatted`${who} has no tools now.`,
     );
-    return;
   }
-  stream.markdown(formatted`${who} has ${toolCount(tools.length, tools.length)}.\n`);
-  for (const toolset of new Set(tools.map((tool) => tool.toolset))) {
+  stream.markdown(formatted`${who} has ${toolCount(tools.length)}.\n`);
+  for (const [toolset, own] of groupedBy(tools, (tool) => tool.toolset)) {
     stream.markdown(formatted`\n**${toolset}**\n\n`);
-    for (const { name, description } of tools.filter((tool) => tool.toolset === toolset)) {
-      stream.markdown(formatted`- ${code(name)} – ${firstWords(description)}\n`);
-    }
+    for (const { name, description } of own) stream.markdown(formatted`- ${code(name)} – ${firstWords(description)}\n`);
   }
 }
 
@@ -107,18 +96,15 @@ export function showMembers(
   if (asked !== '') stream.markdown(formatted`There is no member ${code(asked)}.\n\n`);
   if (members.length === 0)
     return stream.markdown(formatted`The team has no members. List them in \`.minds/team.yaml\`.`);
-  stream.markdown(
-    now !== undefined
-      ? formatted`${code(now)} answers in this conversation.\n\n`
-      : formatted`No team member answers in this conversation.\n\n`,
-  );
+  const who = now === undefined ? formatted`No team member` : code(now);
+  stream.markdown(formatted`${who} answers in this conversation.\n\n`);
   for (const { id, name, purpose, grants } of members) {
     const toolsets = grants.map(({ grant }) =>
       grant.kind === 'all' ? '*' : grant.kind === 'except' ? `!${grant.id}` : grant.id,
     );
-    const about = [name === id ? undefined : name, purpose].filter((part) => part !== undefined).join(', ');
+    const about = present([name !== id && name, purpose]).join(', ');
     const has = toolsets.length > 0 ? markdownList(toolsets.map(code), ', ') : formatted`no toolsets`;
-    stream.markdown(formatted`- ${code(id)}${about === '' ? formatted`` : formatted` – ${about}`}: ${has}\n`);
+    stream.markdown(formatted`- ${code(id)}${about === '' ? '' : ` – ${about}`}: ${has}\n`);
   }
   stream.markdown(formatted`\n\`/as\` with an id chooses a member. \`/as nobody\` returns to all toolsets.`);
 }
@@ -139,18 +125,17 @@ export function followupsOf(result: vscode.ChatResult, slot: EngineSlot, team: T
   const record = readRecord(recordIn(result));
   if (!record) return [];
   const { snapshot } = slot.state;
-  const found: vscode.ChatFollowup[] = [];
-  if (record.end === 'stopped' || record.end === 'stepLimit') {
-    found.push({ prompt: '', command: 'continue', label: 'Continue where it stopped' });
-  }
-  for (const id of heldBy(record.conversation, snapshot)) {
-    found.push({ prompt: id, command: 'release', label: `Release ${id}` });
-  }
-  if (snapshot.servers.some(({ state }) => state.kind === 'failed' || state.kind === 'invalid')) {
-    found.push({ prompt: '', command: 'mcp', label: 'What is wrong with the MCP servers?' });
-  }
-  if (record.member === undefined && team.members.length > 0) {
-    found.push({ prompt: '', command: 'as', label: 'Who is in the team?' });
-  }
+  const { conversation, end, member } = record;
+  const isBroken = snapshot.servers.some(({ state }) => state.kind === 'failed' || state.kind === 'invalid');
+  const found: vscode.ChatFollowup[] = present([
+    (end === 'stopped' || end === 'stepLimit') && followup('continue', 'Continue where it stopped'),
+    ...heldBy(conversation, snapshot).map((id) => followup('release', `Release ${id}`, id)),
+    isBroken && followup('mcp', 'What is wrong with the MCP servers?'),
+    member === undefined && team.members.length > 0 && followup('as', 'Who is in the team?'),
+  ]);
   return found.slice(0, mostFollowups);
+}
+
+function followup(command: string, label: string, prompt = ''): vscode.ChatFollowup {
+  return { prompt, command, label };
 }

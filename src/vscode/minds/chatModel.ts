@@ -1,13 +1,7 @@
 /** Adapts the chat's model to a conversation. The stable API has no system messages, so they become text. */
 import * as vscode from 'vscode';
 import { assertNever } from '../../core/base/assertNever.js';
-import type {
-  ContentPart,
-  ConversationMessage,
-  ConversationModel,
-  ConversationTool,
-  ModelPart,
-} from '../../core/minds/model.js';
+import type { ContentPart, ConversationMessage, ConversationModel, ModelPart } from '../../core/minds/model.js';
 
 /** The stable types lack this part of the API, which extensions may nevertheless read. */
 interface ModelCapabilities {
@@ -30,27 +24,27 @@ export function chatModel(model: vscode.LanguageModelChat): ChatModel {
     callsTools,
     seesImages,
     maxInputTokens: model.maxInputTokens,
-    countTokens: async (text, signal) => await withToken(signal, (token) => model.countTokens(text, token)),
+    countTokens: async (text) => await model.countTokens(text),
     send: async function* ({ instructions, messages, tools }, signal) {
-      const source = cancelledBy(signal);
+      const source = new vscode.CancellationTokenSource();
+      const cancel = (): void => source.cancel();
+      if (signal.aborted) cancel();
+      signal.addEventListener('abort', cancel, { once: true });
       try {
-        const offered = callsTools ? tools.map(asChatTool) : [];
         const all = [
           vscode.LanguageModelChatMessage.User(instructions),
           ...messages.map((message) => asChatMessage(message, seesImages)),
         ];
-        const options = { justification, ...(offered.length > 0 && { tools: offered }) };
+        const offered = tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
+        const options = { justification, ...(callsTools && offered.length > 0 && { tools: offered }) };
         const response = await model.sendRequest(all, options, source.token);
         for await (const part of response.stream) yield* partOf(part);
       } finally {
+        signal.removeEventListener('abort', cancel);
         source.dispose();
       }
     },
   };
-}
-
-function asChatTool({ name, description, inputSchema }: ConversationTool): vscode.LanguageModelChatTool {
-  return { name, description, inputSchema };
 }
 
 function* partOf(part: unknown): Iterable<ModelPart> {
@@ -72,16 +66,12 @@ function asChatMessage(message: ConversationMessage, seesImages: boolean): vscod
         ...(message.text === '' ? [] : [new vscode.LanguageModelTextPart(message.text)]),
         ...message.calls.map(({ id, tool, input }) => new vscode.LanguageModelToolCallPart(id, tool, input)),
       ]);
-    case 'results':
+    case 'results': {
+      const partsOf = (parts: readonly ContentPart[]) => parts.map((part) => asChatPart(part, seesImages));
       return User(
-        message.results.map(
-          ({ callId, parts }) =>
-            new vscode.LanguageModelToolResultPart(
-              callId,
-              parts.map((part) => asChatPart(part, seesImages)),
-            ),
-        ),
+        message.results.map(({ callId, parts }) => new vscode.LanguageModelToolResultPart(callId, partsOf(parts))),
       );
+    }
     default:
       return assertNever(message);
   }
@@ -91,27 +81,4 @@ function asChatPart(part: ContentPart, seesImages: boolean): unknown {
   if (part.kind === 'text') return new vscode.LanguageModelTextPart(part.text);
   if (seesImages) return vscode.LanguageModelDataPart.image(Buffer.from(part.base64, 'base64'), part.mimeType);
   return new vscode.LanguageModelTextPart(`[An image (${part.mimeType}) that this model cannot see.]`);
-}
-
-function cancelledBy(signal: AbortSignal): { token: vscode.CancellationToken; dispose(): void } {
-  const source = new vscode.CancellationTokenSource();
-  const cancel = (): void => source.cancel();
-  if (signal.aborted) cancel();
-  else signal.addEventListener('abort', cancel, { once: true });
-  return {
-    token: source.token,
-    dispose: () => {
-      signal.removeEventListener('abort', cancel);
-      source.dispose();
-    },
-  };
-}
-
-async function withToken<T>(signal: AbortSignal, run: (token: vscode.CancellationToken) => Thenable<T>): Promise<T> {
-  const source = cancelledBy(signal);
-  try {
-    return await run(source.token);
-  } finally {
-    source.dispose();
-  }
 }

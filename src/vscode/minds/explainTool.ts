@@ -1,84 +1,53 @@
 /** *Why Is a Tool Missing…*: where agents get a tool, and why not elsewhere. Loaded on demand. */
-import * as vscode from 'vscode';
-import { inert, type Inert } from '../../core/base/inert.js';
-import type { Place } from '../../core/base/problem.js';
+import { inert } from '../../core/base/inert.js';
 import { explain, type RoadAnswer } from '../../core/host/explain.js';
 import { whyNothing } from '../../core/host/admin.js';
 import { serves } from '../../core/reconcile/shortfall.js';
 import type { StatusSnapshot } from '../../core/reconcile/status.js';
 import type { Member } from '../../core/team/team.js';
-import { window } from '../views/inertEditor.js';
-import { openDocument } from '../views/review/documents.js';
-import { fileLabel } from '../views/fileLabels.js';
+import { choose, type InertItem } from '../views/inertEditor.js';
+import { showPlace } from '../views/review/documents.js';
+import { fileLabel } from '../views/places.js';
 
 const title = inert`Why Is a Tool Missing`;
 
-interface Item {
-  readonly label: Inert;
-  readonly description: Inert;
-  readonly name?: string;
+interface Subject {
   readonly server: string;
+  /** The name of the tool; undefined for a server without tools. */
+  readonly name?: string;
+  readonly about: string;
 }
 
-/** @param members of the team */
 export async function explainTool(snapshot: StatusSnapshot, members: readonly Member[]): Promise<void> {
   const { servers, builtIn } = snapshot;
-  const tools = [...servers, ...(builtIn ? [builtIn] : [])].flatMap(({ id, tools, excluded }): Item[] => [
-    ...tools.map(({ published, original }) => ({
-      label: inert`${published}`,
-      description: inert`${id}${original === published ? '' : `, originally ${original}`}`,
-      name: published,
-      server: id,
-    })),
-    ...excluded.map(({ original }) => ({
-      label: inert`${original}`,
-      description: inert`${id}, left out`,
-      name: original,
-      server: id,
-    })),
+  const tools = [...servers, ...(builtIn ? [builtIn] : [])].flatMap(({ id: server, tools, excluded }): Subject[] => [
+    ...tools.map(({ published: name, original }) => {
+      const origin = original === name ? '' : `, originally ${original}`;
+      return { server, name, about: `${server}${origin}` };
+    }),
+    ...excluded.map(({ original: name }) => ({ server, name, about: `${server}, left out` })),
   ]);
-  const silent = servers
-    .filter((server) => !serves(server))
-    .map((server): Item => ({
-      label: inert`${server.id}`,
-      description: inert`${whyNothing(server)}`,
-      server: server.id,
-    }));
+  const silent = servers.flatMap((server) => (serves(server) ? [] : { server: server.id, about: whyNothing(server) }));
   const placeHolder = inert`Choose the tool. If it is not in the list, its server has not listed it`;
-  const chosen = await window.showQuickPick([...tools, ...silent], { title, placeHolder });
+  const chosen = await choose<Subject>([...tools, ...silent], { title, placeHolder }, ({ server, name, about }) => ({
+    label: inert`${name ?? server}`,
+    description: inert`${about}`,
+  }));
   if (chosen?.name === undefined) return;
   const { name, server } = chosen;
   const found = explain(name, snapshot, members).tools.filter((tool) => tool.server === server);
-  const answer = await window.showQuickPick(
-    found.flatMap(({ roads }) => roads.map(itemOf)),
-    { title, placeHolder: inert`${name} of ${server}` },
-  );
-  if (!answer?.place) return;
-  const { file, range } = answer.place;
-  const { start, end } = range;
-  const selection = new vscode.Range(start.line, start.character, end.line, end.character);
-  await vscode.window.showTextDocument(await openDocument(vscode.Uri.file(file)), { selection });
+  const roads = found.flatMap((tool) => tool.roads);
+  const road = await choose(roads, { title, placeHolder: inert`${name} of ${server}` }, itemOf);
+  if (road && !road.offered && road.place) await showPlace(road.place);
 }
 
-interface RoadItem {
-  readonly label: Inert;
-  readonly description: Inert;
-  readonly detail: Inert;
-  /** Opened if it is chosen. */
-  readonly place?: Place;
-}
-
-function itemOf(answer: RoadAnswer): RoadItem {
+function itemOf(answer: RoadAnswer): InertItem {
   const { road } = answer;
-  if (!answer.offered) {
-    const { why, fix, place } = answer;
-    const where = place ? inert` (${fileLabel(place.file)}:${place.range.start.line + 1})` : '';
-    return {
-      label: inert`${road}: not offered`,
-      description: inert`${why}${where}`,
-      detail: inert`${fix}`,
-      ...(place && { place }),
-    };
+  if (answer.offered) {
+    const { name, note = '' } = answer;
+    return { label: inert`${road}: offered`, description: inert`as ${name}`, detail: inert`${note}` };
   }
-  return { label: inert`${road}: offered`, description: inert`as ${answer.name}`, detail: inert`${answer.note ?? ''}` };
+  const { why, fix, place } = answer;
+  const where = place ? inert` (${fileLabel(place.file)}:${place.range.start.line + 1})` : '';
+  return { label: inert`${road}: not offered`, description: inert`${why}${where}`, detail: inert`${fix}` };
 }

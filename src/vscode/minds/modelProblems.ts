@@ -15,11 +15,7 @@ export interface Refusal {
   readonly text: string;
 }
 
-interface Forecast {
-  readonly vendor: string;
-  readonly tools: readonly ConversationTool[];
-  readonly problems: readonly ProjectionProblem[];
-}
+type Forecast = { readonly tools: readonly ConversationTool[]; readonly problems: readonly ProjectionProblem[] };
 
 type PlaceOf = (server: string | undefined) => Place | undefined;
 
@@ -44,7 +40,6 @@ export class ModelProblems {
     this.onChange();
   }
 
-  /** Returns the present problems. Without a config file, only the chat reports them. */
   problems(toolsets: readonly Toolset[], placeOf: PlaceOf): Problem[] {
     const isThere = (toolset: string, tool: string): boolean =>
       toolsets.some(({ id, tools }) => id === toolset && tools.some(({ published }) => published === tool));
@@ -58,20 +53,17 @@ export class ModelProblems {
   }
 }
 
-/** A problem with the tool that it is about. */
 type ModelProblem = Omit<Problem, 'place'> & { readonly aboutTool: string | undefined };
 
 function rejected({ conversation, vendor, model, end: { tool, why }, toolset, text }: Refusal): ModelProblem {
   const about = tool === undefined ? '' : ` because of the tool "${tool}"`;
-  const what =
-    tool === undefined
-      ? 'Keep tools out with `tools.blacklist`, grant the member fewer toolsets, or choose another model'
-      : 'Keep the tool out with `tools.blacklist`, get its server fixed, or choose another model';
+  const [kept, or] =
+    tool === undefined ? ['tools', 'grant the member fewer toolsets'] : ['the tool', 'get its server fixed'];
   return {
     code: 'model-rejected',
     severity: 'error',
     message: `The provider "${vendor}" of ${model} ${why.kind === 'rejected' ? 'refused' : 'failed at'} a request of conversation "${conversation}"${about}: ${text}`,
-    fix: `${what}. Then write “@minds /continue” in that conversation.`,
+    fix: `Keep ${kept} out with \`tools.blacklist\`, ${or}, or choose another model. Then write “@minds /continue” in that conversation.`,
     aboutTool: tool,
     ...(toolset !== undefined && { server: toolset }),
   };

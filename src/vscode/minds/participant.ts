@@ -1,9 +1,7 @@
 /** Connects the chat of `@minds` to the turn in `core/minds` (D1). The first question loads it (P1). */
 import * as vscode from 'vscode';
 import { randomUUID } from 'node:crypto';
-import { code, inertLines, formatted, type Markdown } from '../../core/base/inert.js';
-import type { Clock } from '../../core/base/clock.js';
-import type { Log } from '../../core/base/log.js';
+import { code, inertLines, formatted } from '../../core/base/inert.js';
 import { runTurn, type ModelSetup, type TurnEnd } from '../../core/minds/conversation.js';
 import { filesIn, pastOf, recordOf, type Past, type PastTurn } from '../../core/minds/history.js';
 import { instructionsOf } from '../../core/minds/instructions.js';
@@ -12,32 +10,27 @@ import { projectToolsForProvider } from '../../core/minds/projection.js';
 import type { Member } from '../../core/team/team.js';
 import type { Toolset } from '../../core/tools/catalogue.js';
 import type { Speaker } from '../../core/host/conversationTools.js';
-import type { ConversationTitles } from '../engine/conversationTitles.js';
-import { untilReady, type EngineSlot } from '../engine/engineSlot.js';
-import type { CallPages } from '../views/calls/callPages.js';
+import { untilReady } from '../engine/engineSlot.js';
+import { maxSteps } from '../engine/settings.js';
+import type { Shell } from '../engine/shell.js';
+import type { CallPages } from '../views/calls/callsView.js';
 import { inertStream, type InertStream } from '../views/inertEditor.js';
 import { openDocument } from '../views/review/documents.js';
 import type { ArtifactLinks } from './artifactLinks.js';
-import { chatAudience } from './chatAudience.js';
+import { chatAudience, showFiles } from './chatAudience.js';
 import { metadataOf, recordIn, release, showMembers, showServers, showTools } from './chatCommands.js';
 import { chatModel, type ChatModel } from './chatModel.js';
 import type { ModelProblems } from './modelProblems.js';
 import type { ChatQuestions } from './questions.js';
-import { showFiles } from './savedFiles.js';
 import type { TeamFiles } from './teamFiles.js';
 import { tellEnd } from './turnEnds.js';
 
-export interface MindsDeps {
-  readonly slot: EngineSlot;
-  readonly clock: Clock;
-  readonly log: Log;
+interface MindsDeps extends Shell {
   readonly team: TeamFiles;
   readonly pages: CallPages;
   readonly artifacts: ArtifactLinks;
   readonly questions: ChatQuestions;
   readonly problems: ModelProblems;
-  readonly titles: Pick<ConversationTitles, 'note'>;
-  readonly maxSteps: () => number;
 }
 
 /** `/as nobody` chooses no member of the team. */
@@ -62,24 +55,16 @@ export async function answer(
  * of the conversation. The editor stores the metadata with the chat, so a reopened chat continues the conversation.
  */
 function conversationOf({ history }: vscode.ChatContext): Past {
-  const turns: PastTurn[] = [];
-  let question = '';
-  for (const turn of history) {
-    if (turn instanceof vscode.ChatRequestTurn) {
-      question = turn.prompt;
-      continue;
-    }
-    turns.push({ question, record: recordIn(turn.result), shown: shownIn(turn) });
-    question = '';
-  }
+  const turns = history.flatMap((turn, index): PastTurn[] => {
+    if (turn instanceof vscode.ChatRequestTurn) return [];
+    const before = history[index - 1];
+    const question = before instanceof vscode.ChatRequestTurn ? before.prompt : '';
+    const texts = turn.response.map((part) =>
+      part instanceof vscode.ChatResponseMarkdownPart ? part.value.value : '',
+    );
+    return [{ question, record: recordIn(turn.result), shown: texts.join('').trim() }];
+  });
   return pastOf(turns);
-}
-
-function shownIn({ response }: vscode.ChatResponseTurn): string {
-  return response
-    .map((part) => (part instanceof vscode.ChatResponseMarkdownPart ? part.value.value : ''))
-    .join('')
-    .trim();
 }
 
 class ChatExchange {
@@ -100,33 +85,34 @@ class ChatExchange {
 
   async answer(): Promise<vscode.ChatResult> {
     const { slot, team, artifacts } = this.deps;
+    const { stream, conversation } = this;
     await team.whenRead(this.signal);
     this.speaker = this.speakerOf(this.past.member);
-    const { command, prompt } = this.request;
-    switch (command) {
+    const words = this.request.prompt.trim();
+    switch (this.request.command) {
       case 'mcp':
-        showServers(this.stream, slot.state, this.conversation);
+        showServers(stream, slot.state, conversation);
         break;
       case 'tools':
-        showTools(this.stream, this.setup(), slot.state, this.who());
+        this.showTools();
         break;
       case 'reload':
-        this.stream.progress(formatted`Reading the config files again …`);
+        stream.progress(formatted`Reading the config files again …`);
         await slot.engine?.host.reload();
-        showServers(this.stream, slot.state, this.conversation);
+        showServers(stream, slot.state, conversation);
         break;
       case 'release':
-        await release(this.stream, slot.engine, this.conversation, prompt.trim());
+        await release(stream, slot.engine, conversation, words);
         break;
       case 'files':
-        showFiles(this.stream, artifacts, (await slot.engine?.conversationTools.files(this.conversation)) ?? []);
+        showFiles(stream, artifacts, (await slot.engine?.conversationTools.files(conversation)) ?? []);
         break;
       case 'as':
-        return await this.as(prompt.trim());
+        return await this.as(words);
       case 'continue':
-        return await this.goOn(prompt);
+        return await this.goOn(words);
       default:
-        return await this.asked(prompt);
+        return await this.asked(this.request.prompt);
     }
     return this.unchanged();
   }
@@ -150,65 +136,58 @@ class ChatExchange {
         : formatted`This conversation has all toolsets again.\n\n`,
     );
     await this.ready();
-    showTools(this.stream, this.setup(), this.deps.slot.state, this.who());
+    this.showTools();
     return this.unchanged();
   }
 
-  private async goOn(prompt: string): Promise<vscode.ChatResult> {
-    const open = this.past.messages.at(-1);
-    const words = prompt.trim();
+  private async goOn(words: string): Promise<vscode.ChatResult> {
     if (words !== '') return await this.asked(words);
-    if (!open) {
-      this.stream.markdown(formatted`There is nothing to continue in this conversation. Ask something first.`);
-      return this.unchanged();
-    }
-    return await this.turn(open.kind === 'answer' ? [{ kind: 'user', text: 'Go on.' }] : []);
+    const open = this.past.messages.at(-1);
+    if (open) return await this.turn(open.kind === 'answer' ? [{ kind: 'user', text: 'Go on.' }] : []);
+    this.stream.markdown(formatted`There is nothing to continue in this conversation. Ask something first.`);
+    return this.unchanged();
   }
 
   private async asked(words: string): Promise<vscode.ChatResult> {
-    const toolsets = this.deps.slot.engine?.host.catalogue.toolsets ?? [];
-    return await this.turn([{ kind: 'user', text: await questionOf(words, this.request, toolsets) }]);
+    return await this.turn([{ kind: 'user', text: await questionOf(words, this.request, this.deps.slot.toolsets) }]);
   }
 
   private async turn(added: readonly ConversationMessage[]): Promise<vscode.ChatResult> {
-    const { slot, clock, log, pages, artifacts, maxSteps, problems, questions, titles } = this.deps;
+    const { slot, clock, logs, pages, artifacts, problems, questions, titles } = this.deps;
+    const { stream, conversation, signal } = this;
+    const { redact } = slot;
     const messages = [...this.past.messages, ...added];
     const first = messages.find(({ kind }) => kind === 'user');
-    if (first?.kind === 'user') titles.note(this.conversation, first.text);
+    if (first?.kind === 'user') titles.note(conversation, first.text);
     const model = chatModel(this.request.model);
     await this.ready();
-    if (!model.callsTools)
-      this.stream.markdown(formatted`*${model.name} cannot call tools; it answers without them.*\n\n`);
-    const redact = (text: string): string => slot.engine?.redact(text) ?? text;
-    const files = filesIn(this.past.messages);
+    if (!model.callsTools) stream.markdown(formatted`*${model.name} cannot call tools; it answers without them.*\n\n`);
     const pageOf = (record: string): vscode.Uri | undefined => {
-      const contents = slot.engine?.recorder.contents;
-      const fact = contents?.lastFact(record);
-      return fact && pages.add(fact, contents?.get(fact), redact);
+      const fact = slot.engine?.recorder.contents.lastFact(record);
+      return fact && pages.of(fact);
     };
-    const audience = chatAudience({ stream: this.stream, pageOf, artifacts, files, redact });
+    const audience = chatAudience({ stream, pageOf, artifacts, files: filesIn(this.past.messages), redact });
     const outcome = await runTurn({
       model,
       messages,
       setup: () => this.setupFor(model),
-      runner: slot.engine?.conversationTools.runner(this.conversation, this.speaker) ?? {
+      runner: slot.engine?.conversationTools.runner(conversation, this.speaker) ?? {
         run: () => Promise.reject(new Error('no engine')),
       },
-      permit: async (tool, call, signal) => {
+      permit: async (tool, call, over) => {
         const permission = slot.engine?.host.permission;
         if (!permission) return { kind: 'refused', why: 'no MCP server runs in this window.' };
-        return await questions.ask(permission, this.stream, this.conversation, tool, call, signal);
+        return await questions.ask(permission, stream, conversation, tool, call, over);
       },
       audience,
       clock,
       random: Math.random,
       maxSteps: maxSteps(),
-      signal: this.signal,
+      signal,
     });
     audience.end();
-    const toolsets = slot.engine?.host.catalogue.toolsets ?? [];
-    const { stream, conversation } = this;
-    const failure = tellEnd(outcome, { stream, conversation, model, toolsets, problems, log, redact });
+    const { toolsets } = slot;
+    const failure = tellEnd(outcome, { stream, conversation, model, toolsets, problems, log: logs.host, redact });
     return {
       ...this.result([...added, ...outcome.messages], outcome.end.kind),
       ...(failure !== undefined && { errorDetails: { message: inertLines(failure) } }),
@@ -218,7 +197,7 @@ class ChatExchange {
   private setupFor(model: ChatModel): ModelSetup {
     const setup = this.setup();
     const { tools, problems } = projectToolsForProvider(model.vendor, setup.tools);
-    this.deps.problems.sent({ vendor: model.vendor, tools, problems });
+    this.deps.problems.sent({ tools, problems });
     return { ...setup, tools };
   }
 
@@ -245,8 +224,8 @@ class ChatExchange {
     return { id: chosen, name: chosen, purpose: undefined, grants: [] };
   }
 
-  private who(): Markdown {
-    return code(this.speaker?.id ?? '@minds');
+  private showTools(): void {
+    showTools(this.stream, this.setup(), this.deps.slot.state, code(this.speaker?.id ?? '@minds'));
   }
 
   private async ready(): Promise<void> {
@@ -262,11 +241,8 @@ class ChatExchange {
   private result(messages: readonly ConversationMessage[], end: TurnEnd['kind']): vscode.ChatResult {
     // Without a choice, the member stays open, because the team may get another spokesperson.
     const member = this.chose || this.past.member !== undefined ? (this.speaker?.id ?? nobody) : undefined;
-    return {
-      metadata: metadataOf(
-        recordOf({ conversation: this.conversation, ...(member !== undefined && { member }), messages, end }),
-      ),
-    };
+    const { conversation } = this;
+    return { metadata: metadataOf(recordOf({ conversation, ...(member !== undefined && { member }), messages, end })) };
   }
 }
 
@@ -298,14 +274,8 @@ async function questionOf(
 async function textOf({ value, modelDescription }: vscode.ChatPromptReference): Promise<string> {
   const about = modelDescription === undefined ? '' : ` (${modelDescription})`;
   if (typeof value === 'string') return `Attached${about}:\n${short(value)}`;
-  const location =
-    value instanceof vscode.Location
-      ? value
-      : value instanceof vscode.Uri
-        ? { uri: value, range: undefined }
-        : undefined;
-  if (!location) return about === '' ? '' : `Attached${about}, in a form that cannot be read here.`;
-  const { uri, range } = location;
+  const { uri, range } = value instanceof vscode.Uri ? { uri: value } : value instanceof vscode.Location ? value : {};
+  if (!uri) return about === '' ? '' : `Attached${about}, in a form that cannot be read here.`;
   const lines = range ? `, lines ${range.start.line + 1} to ${range.end.line + 1}` : '';
   const name = `${vscode.workspace.asRelativePath(uri)}${lines}`;
   try {

@@ -2,8 +2,8 @@
 import { bothEnds, code, fenced, inert, formatted, type Inert } from '../../core/base/inert.js';
 import { fitsQuestion } from '../consent/callQuestionText.js';
 import { CallReview } from '../consent/callQuestion.js';
-import { command, window, type InertStream } from '../views/inertEditor.js';
-import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
+import { commands, tell, type InertStream } from '../views/inertEditor.js';
+import type { Disposable } from '../../core/base/disposables.js';
 import { OneByOne } from '../../core/base/oneByOne.js';
 import type { Permit } from '../../core/minds/conversation.js';
 import type { ConversationTool, ToolCall } from '../../core/minds/model.js';
@@ -11,25 +11,23 @@ import type { Host } from '../../core/host/hostContract.js';
 import type { CallAnswer } from '../../core/host/permission.js';
 
 type Answer = CallAnswer | 'show';
+const answers: readonly unknown[] = ['once', 'inConversation', 'no', 'show'] satisfies Answer[];
+
 /** The visible columns of code in a chat of the smallest width. */
 const chatWidth = 32;
 
 export class ChatQuestions implements Disposable {
-  private readonly store = new DisposableStore('questions of @minds');
   private readonly open = new Map<string, (answer: Answer) => void>();
   private last = 0;
   /** One question at a time for each conversation, because the calls of an answer arrive together. */
   private readonly queue = new OneByOne();
-
-  constructor() {
-    this.store.add(
-      command('minds.answer', (id: unknown, answer: unknown) => {
-        const resolve = typeof id === 'string' ? this.open.get(id) : undefined;
-        if (resolve && isAnswer(answer)) resolve(answer);
-        else void window.showInformationMessage(inert`This question was already answered, or its turn has ended.`);
-      }),
-    );
-  }
+  private readonly command = commands({
+    'minds.answer': (id, answer) => {
+      const resolve = typeof id === 'string' ? this.open.get(id) : undefined;
+      if (resolve && isAnswer(answer)) resolve(answer);
+      else tell(inert`This question was already answered, or its turn has ended.`);
+    },
+  });
 
   async ask(...question: Parameters<ChatQuestions['askNow']>): Promise<Permit> {
     const [permission, , conversation, tool] = question;
@@ -59,22 +57,20 @@ export class ChatQuestions implements Disposable {
       : new CallReview({ toolset, tool: name, title: annotations?.title, arguments: sent });
     show(stream, id, tool, review ? undefined : input);
     const clicked = new Promise<CallAnswer>((resolve) => {
-      const over = (): void => resolve('no');
       this.open.set(id, (answer) => (answer === 'show' ? void review?.show() : resolve(answer)));
-      signal.addEventListener('abort', over, { once: true });
+      signal.addEventListener('abort', () => resolve('no'), { once: true });
     });
     void review?.show();
     const answer = await (review?.answer(clicked) ?? clicked);
     review?.dispose();
     this.open.delete(id);
     if (answer === 'inConversation') permission.allowInChat(conversation, tool);
-    if (answer !== 'no') return { kind: 'allowed' };
-    return refused(tool);
+    return answer === 'no' ? refused(tool) : { kind: 'allowed' };
   }
 
   dispose(): void {
     for (const resolve of this.open.values()) resolve('no');
-    this.store.dispose();
+    this.command.dispose();
   }
 }
 
@@ -100,5 +96,5 @@ function refused({ name }: ConversationTool): Permit {
 }
 
 function isAnswer(value: unknown): value is Answer {
-  return value === 'once' || value === 'inConversation' || value === 'no' || value === 'show';
+  return answers.includes(value);
 }

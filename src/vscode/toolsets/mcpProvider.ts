@@ -13,27 +13,19 @@ import { asText } from '../../core/base/text.js';
 import { largestConfigFile, readTextFile } from '../../core/base/textFile.js';
 import { window } from '../views/inertEditor.js';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
-import type { Clock } from '../../core/base/clock.js';
-import type { Log } from '../../core/base/log.js';
 import type { Gateway } from '../../core/gateway/http/gateway.js';
 import { toolsForEditor, type Toolset } from '../../core/tools/catalogue.js';
 import { localFolders } from '../engine/configFiles.js';
 import type { Engine } from '../engine/engine.js';
-import { untilHolds, type EngineSlot } from '../engine/engineSlot.js';
+import { untilHolds } from '../engine/engineSlot.js';
+import { onDidChangeSettings } from '../engine/settings.js';
+import type { Shell } from '../engine/shell.js';
+import { isStarting } from '../views/serverStates.js';
 import { version } from '../../../package.json';
-import { isBeginning, isStarting, labelsOf } from './labels.js';
-import type { Rival } from './presence.js';
+import { isBeginning, labelsOf, type Rival } from './presence.js';
 import { Presenter, type Stage } from './presenter.js';
 
-/** `package.json` has the same id. */
-const providerId = 'mcpToolsets';
-
-interface ProviderDeps {
-  readonly slot: EngineSlot;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly extensionId: string;
-}
+type Definition = vscode.McpHttpServerDefinition;
 
 /** Changes within this time, in milliseconds, become one announcement. */
 const together = 10;
@@ -47,12 +39,13 @@ const absenceNoticed = 1500;
 /** How long the editor waits for a server that is starting, in milliseconds. */
 const connectPatience = 3000;
 
-export class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscode.McpHttpServerDefinition>, Disposable {
+export class ToolsetProvider implements vscode.McpServerDefinitionProvider<Definition>, Disposable {
   private readonly store = new DisposableStore('toolset provider');
   private readonly ended = new AbortController();
   private readonly changes = this.store.add(new vscode.EventEmitter<void>());
   private readonly presenter: Presenter;
-  private followed: { readonly gateway: Gateway; readonly listener: Disposable } | undefined;
+  private followed: Gateway | undefined;
+  private activity: Disposable | undefined;
   private saidFailure = false;
   private address: string | undefined;
   /** The labels in file order, and then the leaving ones. */
@@ -64,26 +57,23 @@ export class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscod
 
   readonly onDidChangeMcpServerDefinitions = this.changes.event;
 
-  constructor(private readonly deps: ProviderDeps) {
-    const { slot, clock, log } = deps;
+  constructor(private readonly deps: Shell) {
+    const { slot, clock, logs } = deps;
+    const log = logs.host;
     this.presenter = this.store.add(new Presenter({ clock, log, stage: this.stage(), onChange: () => slot.refresh() }));
     slot.observe(() => this.presenter.problems());
     this.store.add(slot.onDidLoad((engine) => this.follow(engine)));
-    this.store.add({ dispose: () => this.followed?.listener.dispose() });
-    this.store.add(
-      vscode.workspace.onDidChangeConfiguration((change) => {
-        if (change.affectsConfiguration('chat')) this.presenter.tryAgain();
-      }),
-    );
+    this.store.add({ dispose: () => this.activity?.dispose() });
+    this.store.add(onDidChangeSettings(['chat'], () => this.presenter.tryAgain()));
     try {
-      this.store.add(vscode.lm.registerMcpServerDefinitionProvider(providerId, this));
+      this.store.add(vscode.lm.registerMcpServerDefinitionProvider('mcpToolsets', this));
     } catch (error) {
       // In an editor that cannot take definitions, everything else still works (S2).
       log.write('error', `This editor takes no MCP servers from extensions: ${asText(error)}`);
     }
   }
 
-  async provideMcpServerDefinitions(): Promise<vscode.McpHttpServerDefinition[]> {
+  async provideMcpServerDefinitions(): Promise<Definition[]> {
     // The first answer replaces the tools that the editor remembers. An empty answer would remove them for a while.
     await untilHolds(this.deps, () => !this.isBeginning(), firstAnswerLimit, this.ended.signal);
     const labels = this.announced.filter((label) => !this.withheld.has(label));
@@ -93,9 +83,7 @@ export class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscod
   }
 
   /** The editor calls this before each connection, even for a definition of another window. */
-  async resolveMcpServerDefinition({
-    label,
-  }: vscode.McpHttpServerDefinition): Promise<vscode.McpHttpServerDefinition | undefined> {
+  async resolveMcpServerDefinition({ label }: Definition): Promise<Definition | undefined> {
     const isThere = (): boolean => this.presented().some(({ id }) => id === label);
     const mayCome = (): boolean => {
       const server = this.deps.slot.engine?.host.snapshot.servers.find(({ id }) => id === label);
@@ -121,32 +109,32 @@ export class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscod
   }
 
   private take(): void {
-    const { slot, log } = this.deps;
-    const { gateway, followed } = this;
-    const { state } = slot.engine?.editorEndpoint ?? { state: undefined };
+    const { slot, logs } = this.deps;
+    const { gateway } = this;
+    const state = slot.engine?.editorEndpoint.state;
     if (state?.kind === 'failed' && !this.saidFailure) {
       this.saidFailure = true;
-      log.write('error', `The gateway did not start, so no agent sees a tool: ${state.reason}`);
+      logs.host.write('error', `The gateway did not start, so no agent sees a tool: ${state.reason}`);
       void window.showErrorMessage(inert`MCP Toolsets cannot offer its tools: ${state.reason}`);
     }
     slot.refresh();
-    if (gateway === followed?.gateway) return;
-    followed?.listener.dispose();
-    const listener = gateway?.onDidChangeActivity((toolset) => {
+    if (gateway === this.followed) return;
+    this.followed = gateway;
+    this.activity?.dispose();
+    this.activity = gateway?.onDidChangeActivity((toolset) => {
       this.presenter.noteActivity(toolset);
       if (this.leaving.includes(toolset)) this.announce();
     });
-    this.followed = gateway && listener && { gateway, listener };
     if (!gateway) return;
     this.announce();
-    this.presenter.expect(this.presented());
     const address = JSON.stringify(gateway.endpoint('', 'editor'));
     if (this.address !== undefined && this.address !== address) {
       // The definitions have changed, so the editor ends its connections.
       this.changes.fire();
-      this.presenter.beginAgain();
+      this.presenter.expect([]);
     }
     this.address = address;
+    this.presenter.expect(this.presented());
   }
 
   /** Announces toolsets that come and go. Changes within a toolset reach the editor over its session. */
@@ -162,7 +150,7 @@ export class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscod
     );
     this.announced = [...labels, ...this.leaving];
     if (isDeepStrictEqual(this.announced, announced)) return;
-    this.deps.log.write('debug', `Announced to the editor: ${this.announced.join(', ') || 'nothing'}`);
+    this.deps.logs.host.write('debug', `Announced to the editor: ${this.announced.join(', ') || 'nothing'}`);
     this.announcement ??= this.deps.clock.after(together, () => {
       this.announcement = undefined;
       this.changes.fire();
@@ -184,19 +172,19 @@ export class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscod
     return engine.host.catalogue.toolsets.filter((toolset) => toolsForEditor(toolset).length > 0);
   }
 
-  private definitionOf(label: string): vscode.McpHttpServerDefinition | undefined {
+  private definitionOf(label: string): Definition | undefined {
     if (!this.gateway) return undefined;
     const { url, headers } = this.gateway.endpoint(label, 'editor');
     return new vscode.McpHttpServerDefinition(label, vscode.Uri.parse(url, true), { ...headers }, version);
   }
 
   private stage(): Stage {
-    const { slot, extensionId } = this.deps;
+    const { slot, clock, context } = this.deps;
     return {
       toolNames: () => new Set(vscode.lm.tools.map(({ name }) => name)),
       startServer: async (label) => {
         if (!vscode.workspace.isTrusted) return;
-        const server = `${extensionId.toLowerCase()}/${label}`;
+        const server = `${context.extension.id.toLowerCase()}/${label}`;
         await vscode.commands.executeCommand('workbench.mcp.startServer', server, { waitForLiveTools: true });
       },
       isConnected: (label) => (this.gateway?.activityOf(label, 'editor').listed ?? 0) > 0,
@@ -205,11 +193,8 @@ export class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscod
       renew: (label) => {
         this.withheld.add(label);
         this.changes.fire();
-        const offerAgain = (): void => {
-          this.withheld.delete(label);
-          this.changes.fire();
-        };
-        this.store.add(this.deps.clock.after(absenceNoticed, offerAgain));
+        const again = clock.after(absenceNoticed, () => this.withheld.delete(label) && this.changes.fire());
+        this.store.add(again);
       },
       placeOf: (server) => slot.engine?.host.snapshot.servers.find(({ id }) => id === server)?.place,
     };
@@ -225,14 +210,10 @@ async function rivalsOf(label: string): Promise<Rival[]> {
   const found = await Promise.all(
     paths.map(async (file) => {
       const text = await readTextFile(file, largestConfigFile).catch(() => '');
-      return configuredServers(text)
-        .filter((rival) => rival.label.toLowerCase() === label.toLowerCase()) // The editor ignores case.
-        .map((rival): Rival => ({
-          label: rival.label,
-          file: vscode.workspace.asRelativePath(file),
-          place: { file, range: rival.range },
-          isOurs: rival.isOurs,
-        }));
+      // The editor ignores case.
+      const rivals = configuredServers(text).filter((rival) => rival.label.toLowerCase() === label.toLowerCase());
+      const name = vscode.workspace.asRelativePath(file);
+      return rivals.map(({ range, ...rival }): Rival => ({ ...rival, file: name, place: { file, range } }));
     }),
   );
   return found.flat();

@@ -1,7 +1,27 @@
-/** Compares the editor's tools with a toolset, and explains the difference (G3a: never a silent loss). Pure. */
+/**
+ * Decides which toolsets the editor is offered (G3b, G5), compares its tools with a toolset, and explains the difference
+ * (G3a: never a silent loss). Pure.
+ */
 import type { Place, Problem } from '../../core/base/problem.js';
 import { shortList } from '../../core/base/text.js';
+import type { StatusSnapshot } from '../../core/reconcile/status.js';
 import { toolsForEditor, type Toolset } from '../../core/tools/catalogue.js';
+import type { EditorEndpoint } from '../engine/editorEndpoint.js';
+import type { WindowState } from '../engine/engineSlot.js';
+
+/** The state of a server does not matter: with each change of definitions, the editor's agent host ends all sessions. */
+export function labelsOf({ servers }: StatusSnapshot, toolsets: readonly Toolset[]): string[] {
+  const configured = new Set(servers.map(({ id }) => id));
+  const builtIn = toolsets.filter((toolset) => !configured.has(toolset.id) && toolsForEditor(toolset).length > 0);
+  return [...servers.filter(({ state }) => state.kind !== 'disabled'), ...builtIn].map(({ id }) => id);
+}
+
+/** True while the toolsets or their address are unknown. */
+export function isBeginning(phase: WindowState['phase'], endpoint: EditorEndpoint['state'] | undefined): boolean {
+  if (phase === 'reading') return endpoint === undefined || endpoint.kind === 'starting';
+  // A window that serves without an engine has unreadable files or a defect, so nothing follows.
+  return phase === 'serving' && endpoint?.kind === 'starting';
+}
 
 type Presence =
   | { readonly kind: 'shown' }
@@ -17,14 +37,10 @@ export function presenceOf(toolset: Toolset, names: ReadonlySet<string>): Presen
   const tools = toolsForEditor(toolset);
   const missing = tools.filter(({ editorId }) => !names.has(editorId));
   if (missing.length === 0) return { kind: 'shown' };
-  if (missing.length < tools.length) {
-    return { kind: 'partly', missing: missing.map(({ published }) => published) };
-  }
+  if (missing.length < tools.length) return { kind: 'partly', missing: missing.map(({ published }) => published) };
   for (let number = 2; number <= 9; number++) {
     const prefix = `mcp_${toolset.shortName.slice(0, longestName - 1)}${number}_`;
-    if (tools.every(({ editorName }) => names.has(prefix + editorName))) {
-      return { kind: 'renamed', prefix };
-    }
+    if (tools.every(({ editorName }) => names.has(prefix + editorName))) return { kind: 'renamed', prefix };
   }
   return { kind: 'hidden' };
 }
@@ -77,12 +93,9 @@ export function absenceText(toolset: Toolset, absence: Absence): Pick<Problem, '
     };
   }
   if (presence.kind === 'partly') {
-    const missing = shortList(
-      presence.missing.map((name) => `"${name}"`),
-      5,
-    );
+    const missing = presence.missing.map((name) => `"${name}"`);
     return {
-      message: `The editor does not show ${missing} of "${id}" to agents.`,
+      message: `The editor does not show ${shortList(missing, 5)} of "${id}" to agents.`,
       fix: 'Read the output channel “MCP Toolsets” and the output channel of the MCP server. To keep a tool out for good, add it to the blacklist.',
     };
   }

@@ -50,11 +50,8 @@ export class Presenter implements Disposable {
   constructor(private readonly deps: PresenterDeps) {}
 
   expect(toolsets: readonly Toolset[]): void {
-    const wanted = new Set(toolsets.map(({ id }) => id));
-    let fewerProblems = false;
-    for (const [id, watch] of this.watches) {
-      if (wanted.has(id)) continue;
-      fewerProblems ||= watch.absence !== undefined;
+    const gone = [...this.watches].filter(([id]) => toolsets.every((toolset) => toolset.id !== id));
+    for (const [id, watch] of gone) {
       watch.dispose();
       this.watches.delete(id);
     }
@@ -63,15 +60,11 @@ export class Presenter implements Disposable {
       if (watch) watch.change(toolset);
       else this.watches.set(toolset.id, new Watch(toolset, this.deps));
     }
-    if (fewerProblems) this.deps.onChange();
+    if (gone.some(([, { absence }]) => absence)) this.deps.onChange();
   }
 
   tryAgain(): void {
     for (const watch of this.watches.values()) watch.tryAgain();
-  }
-
-  beginAgain(): void {
-    for (const watch of this.watches.values()) watch.beginAgain();
   }
 
   /** The editor may take a definition after all starts are spent, so its first taking gives another chance. */
@@ -127,11 +120,6 @@ class Watch implements Disposable {
 
   tryAgain(): void {
     if (this.phase !== 'shown') this.begin('awaited');
-  }
-
-  beginAgain(): void {
-    this.taken = false;
-    this.begin('awaited');
   }
 
   noteTaken(): void {

@@ -14,7 +14,6 @@ interface AppBridgeDeps {
   readonly result: Fields;
   readonly productVersion: string;
   readonly theme: () => 'light' | 'dark';
-  /** Calls a tool of the server by its original name, if apps may call it. */
   readonly call: (name: string, given: Fields, signal: AbortSignal) => Promise<ToolOutcome>;
   /** Reads a resource of the server, if the filters let it in. */
   readonly read: (uri: string, signal: AbortSignal) => Promise<OtherOutcome>;
@@ -60,14 +59,9 @@ export class AppBridge {
   private async answer(id: string | number, method: string, params: Fields): Promise<void> {
     try {
       const outcome = await this.outcomeOf(method, params);
-      switch (outcome.kind) {
-        case 'result':
-          return this.send({ id, result: outcome.result });
-        case 'error':
-          return this.refuse(id, outcome.code, outcome.message);
-        case 'cancelled':
-          return this.refuse(id, errorCodes.server, 'The call was cancelled.');
-      }
+      if (outcome.kind === 'result') this.send({ id, result: outcome.result });
+      else if (outcome.kind === 'error') this.refuse(id, outcome.code, outcome.message);
+      else this.refuse(id, errorCodes.server, 'The call was cancelled.');
     } catch (error) {
       this.refuse(id, errorCodes.internal, messageOf(error));
     }
@@ -76,25 +70,15 @@ export class AppBridge {
   private outcomeOf(method: string, params: Fields): Promise<Answer> | Answer {
     const { signal } = this.ending;
     const { name, arguments: given, uri } = params;
-    switch (method) {
-      case 'ui/initialize':
-        return { kind: 'result', result: this.initialized() };
-      case 'ping':
-        return { kind: 'result', result: {} };
-      case 'ui/request-display-mode':
-        return { kind: 'result', result: { mode: 'inline' } };
-      case 'ui/open-link':
-      case 'ui/message':
-      case 'ui/download-file':
-        return { kind: 'result', result: { isError: true } };
-      case 'tools/call':
-        if (typeof name !== 'string') return invalid('`name` must be a string.');
-        return this.deps.call(name, isObject(given) ? given : {}, signal);
-      case 'resources/read':
-        return typeof uri === 'string' ? this.deps.read(uri, signal) : invalid('`uri` must be a string.');
-      default:
-        return { kind: 'error', code: errorCodes.methodNotFound, message: `Method not found: ${method}` };
+    const result = method === 'ui/initialize' ? this.initialized() : answers.get(method);
+    if (result) return { kind: 'result', result };
+    if (method === 'tools/call') {
+      if (typeof name !== 'string') return invalid('`name` must be a string.');
+      return this.deps.call(name, isObject(given) ? given : {}, signal);
     }
+    if (method === 'resources/read')
+      return typeof uri === 'string' ? this.deps.read(uri, signal) : invalid('`uri` must be a string.');
+    return { kind: 'error', code: errorCodes.methodNotFound, message: `Method not found: ${method}` };
   }
 
   private initialized(): Fields {
@@ -121,6 +105,13 @@ export class AppBridge {
     if (!this.ending.signal.aborted) this.deps.send({ jsonrpc: '2.0', ...message });
   }
 }
+
+/** The answers that are always the same. */
+const answers = new Map<string, Fields>([
+  ['ping', {}],
+  ['ui/request-display-mode', { mode: 'inline' }],
+  ...['ui/open-link', 'ui/message', 'ui/download-file'].map((method) => [method, { isError: true }] as const),
+]);
 
 type Answer = { readonly kind: 'result'; readonly result: Fields } | ToolOutcome | OtherOutcome;
 

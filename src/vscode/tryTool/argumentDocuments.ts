@@ -1,45 +1,35 @@
 /** Arguments as JSON documents with a schema (E3b). They are never on a disk, and a person closes them without a question. */
 import * as vscode from 'vscode';
-import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
 import { isObject } from '../../core/base/isObject.js';
 import { withLocalReferences } from '../../core/tools/localReferences.js';
 import { roundingError } from '../../core/base/exactNumbers.js';
 
 const scheme = 'mcp-toolsets-arguments';
 
-interface File {
-  readonly ctime: number;
-  readonly mtime: number;
-  readonly bytes: Uint8Array;
-}
+type File = { readonly ctime: number; readonly mtime: number; readonly bytes: Uint8Array };
 
-export class ArgumentDocuments implements Disposable {
-  private readonly store = new DisposableStore('argument documents');
+export class ArgumentDocuments implements vscode.Disposable {
   private readonly files = new Map<string, File>();
   private folders = 0;
-  private readonly changes = this.store.add(new vscode.EventEmitter<vscode.FileChangeEvent[]>());
+  private readonly changes = new vscode.EventEmitter<vscode.FileChangeEvent[]>();
+  private readonly registration: vscode.Disposable;
 
   constructor() {
-    this.store.add(
-      vscode.workspace.registerFileSystemProvider(
-        scheme,
-        {
-          onDidChangeFile: this.changes.event,
-          watch: () => ({ dispose: () => {} }),
-          stat: (uri) => {
-            const { ctime, mtime, bytes } = this.file(uri);
-            return { type: vscode.FileType.File, ctime, mtime, size: bytes.length };
-          },
-          readFile: (uri) => this.file(uri).bytes,
-          writeFile: (uri, bytes) => this.write(uri, bytes),
-          readDirectory: () => [],
-          createDirectory: () => {},
-          delete: () => {},
-          rename: () => {},
-        },
-        { isCaseSensitive: true },
-      ),
-    );
+    const provider: vscode.FileSystemProvider = {
+      onDidChangeFile: this.changes.event,
+      watch: () => ({ dispose: () => {} }),
+      stat: (uri) => {
+        const { ctime, mtime, bytes } = this.file(uri);
+        return { type: vscode.FileType.File, ctime, mtime, size: bytes.length };
+      },
+      readFile: (uri) => this.file(uri).bytes,
+      writeFile: (uri, bytes) => this.write(uri, bytes),
+      readDirectory: () => [],
+      createDirectory: () => {},
+      delete: () => {},
+      rename: () => {},
+    };
+    this.registration = vscode.workspace.registerFileSystemProvider(scheme, provider, { isCaseSensitive: true });
   }
 
   newUri(tool: string): vscode.Uri {
@@ -92,7 +82,7 @@ export class ArgumentDocuments implements Disposable {
 
   dispose(): void {
     this.files.clear();
-    this.store.dispose();
+    this.registration.dispose();
   }
 
   private file(uri: vscode.Uri): File {

@@ -1,37 +1,40 @@
-/** The panels of *Try Tool*, one for each tool, and the documents of their arguments. */
+/** The panels of *Try Tool*, one for each tool, with the documents of their arguments, and the panels of apps. */
 import * as vscode from 'vscode';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { inert } from '../../core/base/inert.js';
 import { messageOf } from '../../core/base/text.js';
 import { window } from '../views/inertEditor.js';
+import { readAppPage, type AppPage } from '../../core/apps/appResource.js';
+import { framePage, type Marked } from '../../core/apps/framePage.js';
 import { appOf } from '../../core/apps/toolMeta.js';
-import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
 import type { OpenedApp } from '../../core/host/conversationTools.js';
-import type { ToolOutcome } from '../../core/protocol/request.js';
+import type { OtherOutcome, ToolOutcome } from '../../core/protocol/request.js';
 import type { ServerStatus } from '../../core/reconcile/status.js';
 import type { ServedTool } from '../../core/tools/catalogue.js';
 import type { KeptTrial, ToPage, ToPanel, TrialOutcome, TriedTool } from '../../webview/messages.js';
 import { effects } from '../views/phrases.js';
-import { AppPanel, type AppPanelDeps } from './appPanel.js';
+import { AppBridge } from './appBridge.js';
 import { ArgumentDocuments } from './argumentDocuments.js';
 import { newTrialConversation } from '../engine/conversationTitles.js';
+import type { EngineSlot } from '../engine/engineSlot.js';
+import type { Shell } from '../engine/shell.js';
+import { version } from '../../../package.json';
 
-interface TrialPanelDeps extends AppPanelDeps {
-  readonly extensionUri: vscode.Uri;
+interface TrialPanelDeps extends TryToolDeps {
   readonly documents: ArgumentDocuments;
   readonly server: string;
   readonly published: string;
   readonly onEnd: () => void;
-  /** The arguments of an earlier call, to be tried again. */
   readonly given?: Readonly<Record<string, unknown>> | undefined;
   /** The panel and its arguments before a reload of the window. */
   readonly kept?: { readonly panel: vscode.WebviewPanel; readonly document: string | undefined };
 }
 
-export type TryToolDeps = Pick<TrialPanelDeps, 'slot' | 'extensionUri' | 'version'>;
+export type TryToolDeps = Pick<Shell, 'slot' | 'context'>;
 
-export class Panels implements Disposable {
+export class Panels implements vscode.Disposable {
   private readonly documents = new ArgumentDocuments();
   private readonly open = new Map<string, TrialPanel>();
   private readonly apps = new Set<AppPanel>();
@@ -59,7 +62,7 @@ export class Panels implements Disposable {
 
   /** Shows the app of a result in the chat. Resolves as `AppPanel.show` does. */
   showApp(app: OpenedApp): Promise<string | undefined> {
-    const panel: AppPanel = new AppPanel(this.deps, () => this.apps.delete(panel));
+    const panel: AppPanel = new AppPanel(this.deps.slot, () => this.apps.delete(panel));
     this.apps.add(panel);
     return panel.show(app);
   }
@@ -70,40 +73,37 @@ export class Panels implements Disposable {
   }
 }
 
+const beside = { viewColumn: vscode.ViewColumn.Beside };
+
 /** It makes one call at a time. The call and the lease end with the panel. */
-class TrialPanel implements Disposable {
-  private readonly store = new DisposableStore('trial panel');
+class TrialPanel implements vscode.Disposable {
+  private readonly listening: vscode.Disposable;
   private readonly conversation = newTrialConversation();
   private readonly panel: vscode.WebviewPanel;
   private readonly document: vscode.Uri;
-  private shown: string | undefined;
-  private original: string | undefined;
+  private shown: TriedTool | undefined;
   private call: AbortController | undefined;
   private last: Readonly<Record<string, unknown>> | undefined;
   private app: AppPanel | undefined;
-  private called = false;
   private ended = false;
 
   constructor(private readonly deps: TrialPanelDeps) {
-    const { extensionUri, published, slot, documents, kept } = deps;
+    const { published, slot, documents, kept } = deps;
+    const { extensionUri } = deps.context;
     this.document = documents.newUri(published);
     if (kept?.document !== undefined) documents.restore(this.document, kept.document);
     const roots = ['media', 'dist'].map((folder) => vscode.Uri.joinPath(extensionUri, folder));
-    const options = { enableScripts: true, localResourceRoots: roots };
-    this.panel =
-      kept?.panel ??
-      window.createWebviewPanel('mcpToolsets.tryTool', inert`${published}`, vscode.ViewColumn.Active, {
-        ...options,
-        // Keeps input and result while another tab is in front.
-        retainContextWhenHidden: true,
-      });
+    // Hidden behind another tab, it keeps input and result.
+    const options = { enableScripts: true, localResourceRoots: roots, retainContextWhenHidden: true };
+    const { Active } = vscode.ViewColumn;
+    this.panel = kept?.panel ?? window.createWebviewPanel('mcpToolsets.tryTool', inert`${published}`, Active, options);
     this.panel.webview.options = options;
     const icon = (theme: string): vscode.Uri => vscode.Uri.joinPath(extensionUri, 'media', `tool-${theme}.svg`);
     this.panel.iconPath = { light: icon('light'), dark: icon('dark') };
     this.panel.onDidDispose(() => this.dispose());
     this.panel.webview.onDidReceiveMessage((message: ToPanel) => void this.receive(message));
-    this.store.add(slot.onDidChange(() => this.follow()));
-    this.store.add(
+    this.listening = vscode.Disposable.from(
+      slot.onDidChange(() => this.follow()),
       vscode.workspace.onDidChangeTextDocument(({ document }) => {
         if (document.uri.toString() === this.document.toString()) this.sendDocument(document);
       }),
@@ -121,13 +121,12 @@ class TrialPanel implements Disposable {
     this.ended = true;
     this.call?.abort();
     this.app?.dispose();
-    this.store.dispose();
+    this.listening.dispose();
     this.panel.dispose();
     this.deps.documents.forget(this.document);
     this.deps.onEnd();
-    const host = this.deps.slot.engine?.host;
     // If the server is gone, so is the lease.
-    if (this.called) void host?.release(this.deps.server, this.conversation).catch(() => undefined);
+    void this.deps.slot.engine?.host.release(this.deps.server, this.conversation).catch(() => undefined);
   }
 
   private async receive(message: ToPanel): Promise<void> {
@@ -135,27 +134,28 @@ class TrialPanel implements Disposable {
       case 'ready':
         this.shown = undefined;
         this.follow();
-        if (this.shown !== undefined) this.fill(this.deps.given);
+        if (this.shown) this.fill(this.deps.given);
         else this.refuse(`The server ${this.deps.server} does not offer this tool now.`);
         return;
       case 'run':
         return this.run(message.arguments);
-      case 'runDocument':
-        return this.runDocument();
+      case 'runDocument': {
+        const given = await this.deps.documents.read(this.document).catch((error: Error) => error);
+        if (given instanceof Error) return this.refuse(`The document is not valid yet: ${given.message}`);
+        return this.run(given);
+      }
       case 'cancel':
         return this.call?.abort();
       case 'openDocument':
         this.deps.documents.prepare(this.document, this.find()?.tool.tool.inputSchema ?? {}, message.arguments);
-        return this.sendDocument(
-          (await vscode.window.showTextDocument(this.document, { viewColumn: vscode.ViewColumn.Beside })).document,
-        );
+        return this.sendDocument((await vscode.window.showTextDocument(this.document, beside)).document);
       case 'copy':
         return vscode.env.clipboard.writeText(message.text);
       case 'openResult': {
         // The editor would fetch the address in this key.
         const content = JSON.stringify({ ...this.last, $schema: undefined }, undefined, 2);
         const document = await vscode.workspace.openTextDocument({ language: 'json', content });
-        await vscode.window.showTextDocument(document, { viewColumn: vscode.ViewColumn.Beside });
+        await vscode.window.showTextDocument(document, beside);
       }
     }
   }
@@ -164,11 +164,9 @@ class TrialPanel implements Disposable {
     const found = this.find();
     if (!found) return;
     const tool = triedTool(found.server, found.tool);
-    const text = JSON.stringify(tool);
-    if (text === this.shown) return;
+    if (isDeepStrictEqual(tool, this.shown)) return;
     this.send({ kind: 'tool', tool, changed: this.shown !== undefined });
-    this.shown = text;
-    this.original = tool.original;
+    this.shown = tool;
   }
 
   private fill(given: TrialPanelDeps['given']): void {
@@ -178,19 +176,9 @@ class TrialPanel implements Disposable {
   }
 
   private find(): { server: ServerStatus; tool: ServedTool } | undefined {
-    const server = this.deps.slot.state.snapshot.servers.find(({ id }) => id === this.deps.server);
+    const server = this.deps.slot.serverOf(this.deps.server);
     const tool = server?.tools.find(({ published }) => published === this.deps.published);
     return server && tool ? { server, tool } : undefined;
-  }
-
-  private async runDocument(): Promise<void> {
-    let given: Record<string, unknown>;
-    try {
-      given = await this.deps.documents.read(this.document);
-    } catch (error) {
-      return this.refuse(`The document is not valid yet: ${(error as Error).message}`);
-    }
-    await this.run(given);
   }
 
   private async run(given: Readonly<Record<string, unknown>>): Promise<void> {
@@ -199,7 +187,6 @@ class TrialPanel implements Disposable {
     if (!host) return this.refuse('No MCP server runs in this window.');
     const call = new AbortController();
     this.call = call;
-    this.called = true;
     this.send({ kind: 'started' });
     const begun = Date.now();
     const ended = (outcome: TrialOutcome): void => this.send({ kind: 'ended', outcome, ms: Date.now() - begun });
@@ -213,7 +200,7 @@ class TrialPanel implements Disposable {
         conversation: this.conversation,
         agent: 'Try Tool',
         // *Run* is the answer to `ask` for the shown tool. A denied tool stays denied (S4).
-        ...(this.original !== undefined && { consented: this.original }),
+        ...(this.shown && { consented: this.shown.original }),
         signal: call.signal,
         onProgress: (progress) => this.send({ kind: 'progress', ...progress }),
       });
@@ -230,7 +217,7 @@ class TrialPanel implements Disposable {
   private async showApp(given: Readonly<Record<string, unknown>>, result: CallToolResult): Promise<void> {
     const tool = this.find()?.tool;
     if (!tool || appOf(tool.tool) === undefined || this.ended) return;
-    this.app ??= new AppPanel(this.deps, () => (this.app = undefined));
+    this.app ??= new AppPanel(this.deps.slot, () => (this.app = undefined));
     const { server: toolset } = this.deps;
     const wrong = await this.app.show({ toolset, tool, conversation: this.conversation, arguments: given, result });
     // After another call, the message would be about an older result.
@@ -251,6 +238,7 @@ class TrialPanel implements Disposable {
 }
 
 function triedTool(server: ServerStatus, { tool, published, original, override }: ServedTool): TriedTool {
+  const { offered } = override ?? {};
   return {
     server: server.id,
     published,
@@ -258,9 +246,7 @@ function triedTool(server: ServerStatus, { tool, published, original, override }
     title: tool.annotations?.title ?? tool.title ?? '',
     description: tool.description ?? '',
     inputSchema: tool.inputSchema,
-    ...(override && {
-      offered: { description: override.offered.description ?? '', inputSchema: override.offered.inputSchema },
-    }),
+    ...(offered && { offered: { description: offered.description ?? '', inputSchema: offered.inputSchema } }),
     effects: effects(tool),
     instance:
       server.trulyStateless === true
@@ -270,19 +256,14 @@ function triedTool(server: ServerStatus, { tool, published, original, override }
 }
 
 function trialOutcome(outcome: ToolOutcome): TrialOutcome {
-  switch (outcome.kind) {
-    case 'result': {
-      if (!outcome.unanswered) return { kind: 'result', result: outcome.result };
-      const [part] = outcome.result.content;
-      return { kind: 'error', message: part?.type === 'text' ? part.text.replace(/^Error: /, '') : '', detail: '' };
-    }
-    case 'cancelled':
-      return outcome;
-    case 'error': {
-      const detail = outcome.data === undefined ? '' : JSON.stringify(outcome.data, undefined, 2);
-      return { kind: 'error', message: `${outcome.message} (${outcome.code})`, detail };
-    }
+  if (outcome.kind === 'cancelled') return outcome;
+  if (outcome.kind === 'error') {
+    const detail = outcome.data === undefined ? '' : JSON.stringify(outcome.data, undefined, 2);
+    return { kind: 'error', message: `${outcome.message} (${outcome.code})`, detail };
   }
+  if (!outcome.unanswered) return { kind: 'result', result: outcome.result };
+  const [part] = outcome.result.content;
+  return { kind: 'error', message: part?.type === 'text' ? part.text.replace(/^Error: /, '') : '', detail: '' };
 }
 
 function page(webview: vscode.Webview, extensionUri: vscode.Uri): string {
@@ -307,3 +288,96 @@ function page(webview: vscode.Webview, extensionUri: vscode.Uri): string {
 function keyOf(server: string, published: string): string {
   return JSON.stringify([server, published]);
 }
+
+/** Shows the app of a result in a tab beside it (G8g). The app is a frame that `framePage` isolates. */
+class AppPanel implements vscode.Disposable {
+  private readonly listening = vscode.window.onDidChangeActiveColorTheme(() => this.bridge?.themeChanged());
+  private readonly panel: vscode.WebviewPanel;
+  private readonly ending = new AbortController();
+  private bridge: AppBridge | undefined;
+  private latest: OpenedApp | undefined;
+  private mark: string = randomUUID();
+
+  constructor(
+    private readonly slot: EngineSlot,
+    private readonly onEnd: () => void,
+  ) {
+    this.panel = window.createWebviewPanel(
+      'mcpToolsets.app',
+      inert`App`,
+      { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true },
+      { enableScripts: true, enableCommandUris: false, retainContextWhenHidden: true, localResourceRoots: [] },
+    );
+    this.panel.onDidDispose(() => this.dispose());
+    this.panel.webview.onDidReceiveMessage((said: Partial<Marked> | undefined) => {
+      // A message of a replaced page may arrive late.
+      if (said?.page === this.mark) this.bridge?.receive(said.message);
+    });
+  }
+
+  /** Replaces the app. Resolves to undefined when it is shown, or to a phrase with the reason. Never rejects. */
+  async show(app: OpenedApp): Promise<string | undefined> {
+    this.bridge?.dispose();
+    this.bridge = undefined;
+    this.panel.webview.html = '';
+    this.panel.title = inert`${app.tool.published}`;
+    this.latest = app;
+    const page = await this.read(app).catch((error: unknown) => ({ wrong: messageOf(error) }));
+    if (this.ending.signal.aborted) return 'its tab was closed';
+    if (this.latest !== app) return 'another took its place';
+    if ('wrong' in page) return page.wrong;
+    this.mark = randomUUID();
+    this.bridge = this.bridgeOf(app);
+    const isOfThisMachine = this.slot.serverOf(app.toolset)?.isOfThisMachine === true;
+    this.panel.webview.html = framePage(page, { mark: this.mark, isOfThisMachine });
+    this.panel.reveal(undefined, true);
+    return undefined;
+  }
+
+  dispose(): void {
+    if (this.ending.signal.aborted) return;
+    this.ending.abort();
+    this.bridge?.dispose();
+    this.listening.dispose();
+    this.panel.dispose();
+    this.onEnd();
+  }
+
+  private async read(app: OpenedApp): Promise<AppPage | { readonly wrong: string }> {
+    const uri = appOf(app.tool.tool);
+    if (uri === undefined) return { wrong: 'it is no longer served' };
+    const outcome = await this.request(app, uri, this.ending.signal, 'any');
+    if (outcome.kind === 'result') return readAppPage(uri, outcome.result['contents']);
+    return { wrong: outcome.kind === 'error' ? outcome.message : 'reading it was cancelled' };
+  }
+
+  private async request(
+    { toolset, conversation }: OpenedApp,
+    uri: string,
+    signal: AbortSignal,
+    instance: 'any' | 'held',
+  ): Promise<OtherOutcome> {
+    const request = { toolset, conversation, method: 'resources/read', params: { uri }, signal, instance };
+    return (await this.slot.engine?.request(request)) ?? gone;
+  }
+
+  private bridgeOf(app: OpenedApp): AppBridge {
+    const { toolset, tool, conversation, arguments: given, result } = app;
+    const { mark } = this;
+    const own = { toolset, conversation, fromApp: true, instance: 'held' } as const;
+    return new AppBridge({
+      tool: { ...tool.tool },
+      arguments: given,
+      result: { ...result },
+      productVersion: version,
+      theme: () => (darkThemes.includes(vscode.window.activeColorTheme.kind) ? 'dark' : 'light'),
+      call: async (name, args, signal) =>
+        (await this.slot.engine?.host.call({ ...own, tool: name, arguments: args, signal })) ?? gone,
+      read: (uri, signal) => this.request(app, uri, signal, 'held'),
+      send: (message) => void this.panel.webview.postMessage({ page: mark, message } satisfies Marked),
+    });
+  }
+}
+
+const darkThemes = [vscode.ColorThemeKind.Dark, vscode.ColorThemeKind.HighContrast];
+const gone = { kind: 'error', code: -32_000, message: 'No MCP server runs in this window.' } as const;

@@ -3,8 +3,7 @@ import * as vscode from 'vscode';
 import { inert } from '../../core/base/inert.js';
 import { isObject } from '../../core/base/isObject.js';
 import { firstLine } from '../../core/base/text.js';
-import { command, window } from '../views/inertEditor.js';
-import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
+import { choose, commands, tell, window } from '../views/inertEditor.js';
 import type { ServerStatus } from '../../core/reconcile/status.js';
 import type { ServedTool } from '../../core/tools/catalogue.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
@@ -13,42 +12,31 @@ import { nodeOf, serverOf, type Subject } from '../views/rows/subject.js';
 import type { KeptTrial } from '../../webview/messages.js';
 import type { Panels, TryToolDeps } from './panels.js';
 
-export function registerTryTool(deps: TryToolDeps): Disposable {
-  const store = new DisposableStore('try tool');
+export function registerTryTool(deps: TryToolDeps): vscode.Disposable {
   let loading: Promise<Panels> | undefined;
-  const panels = (): Promise<Panels> =>
-    (loading ??= import('./panels.js').then(({ Panels }) => store.add(new Panels(deps))));
-  store.add(
-    command('tryTool', async (subject: Subject, published: unknown, given: unknown) => {
-      const found = await toolOf(deps.slot, subject, published);
-      if (found) (await panels()).show(found.server, found.tool, isObject(given) ? given : undefined);
-    }),
-  );
-  store.add(
+  const panels = (): Promise<Panels> => (loading ??= import('./panels.js').then(({ Panels }) => new Panels(deps)));
+  return vscode.Disposable.from(
+    { dispose: () => loading?.then((loaded) => loaded.dispose()) },
     vscode.window.registerWebviewPanelSerializer('mcpToolsets.tryTool', {
       deserializeWebviewPanel: async (panel, kept: KeptTrial | undefined) => (await panels()).revive(panel, kept),
     }),
-  );
-  store.add(
-    command('openApp', async (name: unknown) => {
-      const app = typeof name === 'string' ? deps.slot.engine?.conversationTools.app(name) : undefined;
-      if (!app) {
-        void window.showInformationMessage(inert`This app is no longer kept. Ask for it again in the chat.`);
-        return;
-      }
-      const wrong = await (await panels()).showApp(app);
-      if (wrong !== undefined) {
+    commands({
+      tryTool: async (subject, published, given) => {
+        const found = await toolOf(deps.slot, subject, published);
+        if (found) (await panels()).show(found.server, found.tool, isObject(given) ? given : undefined);
+      },
+      openApp: async (name) => {
+        const app = typeof name === 'string' ? deps.slot.engine?.conversationTools.app(name) : undefined;
+        if (!app) return tell(inert`This app is no longer kept. Ask for it again in the chat.`);
+        const wrong = await (await panels()).showApp(app);
+        if (wrong === undefined) return;
         void window.showWarningMessage(inert`The app of ${app.tool.published} cannot be shown: ${wrong}.`);
-      }
+      },
     }),
   );
-  return store;
 }
 
-interface Found {
-  readonly server: ServerStatus;
-  readonly tool: ServedTool;
-}
+type Found = { readonly server: ServerStatus; readonly tool: ServedTool };
 
 /** @param published the published name of a tool, if `subject` is the id of a server */
 async function toolOf(slot: EngineSlot, subject: Subject, published: unknown): Promise<Found | undefined> {
@@ -58,18 +46,11 @@ async function toolOf(slot: EngineSlot, subject: Subject, published: unknown): P
   const named = all.find(({ server, tool }) => server.id === id && tool.published === name);
   if (named || name !== undefined) return named;
   const choices = all.filter(({ server }) => id === undefined || server.id === id);
-  if (choices.length === 0) {
-    void window.showInformationMessage(inert`${whyNone(slot.state, 'No MCP server publishes a tool now.')}`);
-    return undefined;
-  }
-  const choice = await window.showQuickPick(
-    choices.map((found) => ({
-      label: inert`${found.tool.published}`,
-      description: inert`${found.server.id}`,
-      detail: inert`${firstLine(found.tool.tool.description ?? '')}`,
-      found,
-    })),
-    { placeHolder: inert`Choose a tool to try`, matchOnDescription: true, matchOnDetail: true },
-  );
-  return choice?.found;
+  if (choices.length === 0) return tell(inert`${whyNone(slot.state, 'No MCP server publishes a tool now.')}`);
+  const options = { placeHolder: inert`Choose a tool to try`, matchOnDescription: true, matchOnDetail: true };
+  return choose(choices, options, ({ server, tool }) => ({
+    label: inert`${tool.published}`,
+    description: inert`${server.id}`,
+    detail: inert`${firstLine(tool.tool.description ?? '')}`,
+  }));
 }

@@ -6,10 +6,7 @@ import { messageOf } from '../../core/base/text.js';
 /** A text literal of our source, such as the label of a button. */
 type Literal<Text extends string> = string extends Text ? never : Text;
 
-interface MessageOptions {
-  readonly modal: true;
-  readonly detail: Inert;
-}
+type MessageOptions = { readonly modal: true; readonly detail: Inert };
 
 interface Message {
   <Action extends string = never>(text: Inert, ...actions: Literal<Action>[]): Thenable<Action | undefined>;
@@ -43,11 +40,7 @@ interface QuickPick {
 
 type InputBoxOptions = With<
   Omit<vscode.InputBoxOptions, 'placeHolder' | 'valueSelection'>,
-  {
-    readonly title: Inert;
-    readonly prompt: Inert;
-    readonly validateInput?: (text: string) => Inert | undefined;
-  }
+  { readonly title: Inert; readonly prompt: Inert; readonly validateInput?: (text: string) => Inert | undefined }
 >;
 
 type StatusBarItem = With<
@@ -60,10 +53,7 @@ type TreeView<Row> = With<
   { message?: Inert; badge: { readonly value: number; readonly tooltip: Inert } | undefined }
 >;
 
-interface InputTexts {
-  title: Inert;
-  placeholder: Inert;
-}
+type InputTexts = { title: Inert; placeholder: Inert };
 
 interface InertWindow {
   readonly showInformationMessage: Message;
@@ -109,13 +99,29 @@ export async function orShowFailure(run: () => Promise<void>): Promise<void> {
   }
 }
 
-/** Registers a command of ours. A failure becomes an error message. */
-export function command<Given extends unknown[]>(name: string, run: (...given: Given) => unknown): vscode.Disposable {
-  return vscode.commands.registerCommand(`mcpToolsets.${name}`, (...given: Given) =>
-    orShowFailure(async () => {
-      await run(...given);
-    }),
+/** Registers commands of ours. Any extension can run them with any arguments. A failure becomes an error message. */
+export function commands(runs: Readonly<Record<string, (...given: unknown[]) => unknown>>): vscode.Disposable {
+  const registered = Object.entries(runs).map(([name, run]) =>
+    vscode.commands.registerCommand(`mcpToolsets.${name}`, (...given: unknown[]) =>
+      orShowFailure(async () => void (await run(...given))),
+    ),
   );
+  return vscode.Disposable.from(...registered);
+}
+
+/** Returns undefined, so a function can end with it. */
+export function tell(text: Inert): undefined {
+  void window.showInformationMessage(text);
+}
+
+/** Resolves to one of several things; undefined if the person gives up. */
+export async function choose<One>(
+  all: readonly One[],
+  options: PickOptions,
+  itemOf: (one: One) => InertItem,
+): Promise<One | undefined> {
+  const items = all.map((one) => ({ ...itemOf(one), one }));
+  return (await window.showQuickPick(items, options))?.one;
 }
 
 type InertTreeItem = With<
@@ -125,45 +131,34 @@ type InertTreeItem = With<
 
 type InertCommand = With<vscode.Command, { readonly title: Inert; readonly tooltip?: Inert }>;
 
-type Class<Arguments extends unknown[], Made> = new (...given: Arguments) => Made;
-
-export const TreeItem = vscode.TreeItem as unknown as Class<
-  [label: Inert, folding: vscode.TreeItemCollapsibleState],
-  InertTreeItem
->;
-export const CodeLens = vscode.CodeLens as unknown as Class<[vscode.Range, InertCommand], vscode.CodeLens>;
-export const CodeAction = vscode.CodeAction as unknown as Class<
-  [title: Inert, kind: vscode.CodeActionKind],
-  vscode.CodeAction
->;
-export const CompletionItem = vscode.CompletionItem as unknown as Class<
-  [label: { readonly label: Inert; readonly description: Inert }, kind: vscode.CompletionItemKind],
-  vscode.CompletionItem
->;
-export const Diagnostic = vscode.Diagnostic as unknown as Class<
-  [range: vscode.Range, message: Inert, severity: vscode.DiagnosticSeverity],
-  vscode.Diagnostic
->;
-export const DiagnosticRelatedInformation = vscode.DiagnosticRelatedInformation as unknown as Class<
-  [location: vscode.Location, message: Inert],
-  vscode.DiagnosticRelatedInformation
->;
-export const DocumentSymbol = vscode.DocumentSymbol as unknown as Class<
-  [name: Inert, detail: Inert, kind: vscode.SymbolKind, range: vscode.Range, selection: vscode.Range],
-  vscode.DocumentSymbol
->;
-export const Hover = vscode.Hover as unknown as Class<[vscode.MarkdownString, vscode.Range], vscode.Hover>;
-
-interface MarkdownOptions {
-  readonly icons?: boolean;
-  readonly baseUri?: vscode.Uri;
+/** A class of the editor with inert texts. */
+function inertClass<Given extends unknown[], Made>(type: unknown) {
+  return type as new (...given: Given) => Made;
 }
 
+type ItemLabel = { readonly label: Inert; readonly description: Inert };
+
+export const TreeItem = inertClass<[Inert, vscode.TreeItemCollapsibleState], InertTreeItem>(vscode.TreeItem);
+export const CodeLens = inertClass<[vscode.Range, InertCommand], vscode.CodeLens>(vscode.CodeLens);
+export const CodeAction = inertClass<[Inert, vscode.CodeActionKind], vscode.CodeAction>(vscode.CodeAction);
+export const CompletionItem = inertClass<[ItemLabel, vscode.CompletionItemKind], vscode.CompletionItem>(
+  vscode.CompletionItem,
+);
+export const Diagnostic = inertClass<[vscode.Range, Inert, vscode.DiagnosticSeverity], vscode.Diagnostic>(
+  vscode.Diagnostic,
+);
+export const DiagnosticRelatedInformation = inertClass<[vscode.Location, Inert], vscode.DiagnosticRelatedInformation>(
+  vscode.DiagnosticRelatedInformation,
+);
+export const DocumentSymbol = inertClass<
+  [name: Inert, detail: Inert, kind: vscode.SymbolKind, whole: vscode.Range, key: vscode.Range],
+  vscode.DocumentSymbol
+>(vscode.DocumentSymbol);
+export const Hover = inertClass<[vscode.MarkdownString, vscode.Range], vscode.Hover>(vscode.Hover);
+
 /** The editor does not trust this Markdown, so links to commands do nothing. */
-export function markdownString({ value }: Markdown, { icons, baseUri }: MarkdownOptions = {}): vscode.MarkdownString {
-  const string = new vscode.MarkdownString(value, icons);
-  if (baseUri) string.baseUri = baseUri;
-  return string;
+export function markdownString({ value }: Markdown, hasIcons = false): vscode.MarkdownString {
+  return new vscode.MarkdownString(value, hasIcons);
 }
 
 /** The answer in a chat. The editor reads all of it as Markdown. */

@@ -1,5 +1,5 @@
 /** The phrases for states, tools and reasons in every view. Pure; does not import `vscode`. */
-import { code, formatted, inert, markdownList, noMarkdown, type Inert, type Markdown } from '../../core/base/inert.js';
+import { code, formatted, inert, markdownList, unmarked, type Inert, type Markdown } from '../../core/base/inert.js';
 import { clipped } from '../../core/base/text.js';
 import type { ArgumentRule, OfferedTool, ServedTool } from '../../core/tools/catalogue.js';
 import { estimatedTokens, estimatedTokensOf, offeredTokens } from '../../core/tools/tokens.js';
@@ -8,15 +8,44 @@ import { conversationLabel } from '../../core/protocol/conversationLabel.js';
 import { isTrial } from '../engine/conversationTitles.js';
 import { heldChanges, serves, shortfallsOf } from '../../core/reconcile/shortfall.js';
 import type { InstanceStatus, ServerStatus, StatusSnapshot } from '../../core/reconcile/status.js';
-import { stateWord } from './serverStates.js';
+import { isStarting, stateWord } from './serverStates.js';
+import type { ShownRow } from './trees.js';
 
-/** Says why an earlier definition serves (R3). */
+/** A part of a list that may be left out. */
+type Part<Kind> = Kind | false | undefined;
+
+export function present<Kind>(parts: readonly Part<Kind>[]): Kind[] {
+  return parts.filter((part): part is Kind => part !== false && part !== undefined);
+}
+
+export interface RowTexts {
+  readonly label: string;
+  readonly words?: readonly Part<string>[] | undefined;
+  readonly spoken: readonly Part<string>[];
+  readonly lines?: readonly Part<Markdown>[] | undefined;
+}
+
+export function rowTexts({ label, words = [], spoken, lines = [] }: RowTexts): Pick<ShownRow, Said> {
+  return {
+    label: inert`${label}`,
+    description: inert`${present(words).join(' · ')}`,
+    spoken: inert`${present(spoken).join(', ')}`,
+    tooltip: markdownList(present(lines), '\n\n'),
+  };
+}
+
+type Said = 'label' | 'description' | 'spoken' | 'tooltip';
+
 export function previousLine({ since, reason }: NonNullable<ServerStatus['previous']>, now: number): string {
   return `Its previous definition has served since ${timeOf(since, now)}: ${reason}`;
 }
 
+export function failureText({ reason, fix }: { readonly reason: string; readonly fix: string }): Markdown {
+  return formatted`${unmarked(reason)}\n\n*${unmarked(fix)}*`;
+}
+
 /** Returns `12 of 34 tools`, or `12 tools` if all are published. */
-export function toolCount(published: number, offered: number): string {
+export function toolCount(published: number, offered = published): string {
   if (published === offered) return published === 1 ? '1 tool' : `${published} tools`;
   return `${published} of ${offered} tools`;
 }
@@ -117,50 +146,45 @@ function isBroken(server: ServerStatus): boolean {
 /** A short form of the problem `too-many-tools`. */
 const crowdedLine = 'Some models take at most 128 tools, and this window has more. See the Problems view.';
 
-interface StatusSummary {
-  /** For example `MCP 3/4`: three of four enabled servers serve and need no attention. */
-  readonly text: string;
-  readonly tooltip: string;
-  readonly severity: 'ok' | 'busy' | 'pending' | 'warning' | 'error';
-  readonly broken: number;
-  readonly pending: number;
-  readonly changed: number;
-}
+type Severity = 'ok' | 'busy' | 'pending' | 'warning' | 'error';
 
-export function summary(snapshot: StatusSnapshot): StatusSummary {
+/** The text is for example `MCP 3/4`: three of four enabled servers serve and need no attention. */
+export function summary(snapshot: StatusSnapshot) {
   const wanted = snapshot.servers.filter(({ state }) => state.kind !== 'disabled');
   const broken = wanted.filter(isBroken);
-  const busy = wanted.some(({ state }) => state.kind === 'starting' || state.kind === 'reconnecting');
   const crowded = isCrowded(snapshot);
   const absences = snapshot.problems.filter(({ inEditor }) => inEditor !== undefined);
-  const lacks = new Map(wanted.map((server) => [server.id, shortfallsOf(server, absences)]));
-  const unreadable = isUnreadable(snapshot);
+  const lacks = new Map(wanted.map((server) => [server, shortfallsOf(server, absences)]));
   const fileLines = snapshot.refused.map(({ file }) => refusedLine('The config file', file, snapshot));
-  if (unreadable && fileLines.length === 0) fileLines.push('The config file has an error. No server runs.');
-  const lines = [
-    ...fileLines,
-    ...(snapshot.servers.some(({ tools }) => tools.length > 0) ? [totalPhrase(snapshot)] : []),
-    ...(crowded ? [crowdedLine] : []),
-    ...wanted.map(
-      (server) =>
-        `${server.id}: ${stateWord(server.state)}` +
-        (server.tools.length + server.offered > 0 ? `, ${toolCount(server.tools.length, server.offered)}` : '') +
-        (lacks.get(server.id) ?? []).map((lack) => `, ${lack}`).join('') +
-        (server.previous ? ', serves its previous definition' : '') +
-        (server.approval.kind === 'pending' && server.state.kind !== 'pending' ? ', waits for approval' : ''),
-    ),
-  ];
+  if (isUnreadable(snapshot) && fileLines.length === 0) fileLines.push('The config file has an error. No server runs.');
+  const serverLines = wanted.map((server) =>
+    present([
+      `${server.id}: ${stateWord(server.state)}`,
+      server.tools.length + server.offered > 0 && toolCount(server.tools.length, server.offered),
+      ...(lacks.get(server) ?? []),
+      server.previous && 'serves its previous definition',
+      server.approval.kind === 'pending' && server.state.kind !== 'pending' && 'waits for approval',
+    ]).join(', '),
+  );
+  const tools = snapshot.servers.flatMap((server) => server.tools);
+  const total = `${toolCount(tools.length)}, ${tokenPhrase(estimatedTokensOf(tools))} in each request`;
+  const lines = present([...fileLines, tools.length > 0 && total, crowded && crowdedLine, ...serverLines]);
   const pending = wanted.filter(({ approval }) => approval.kind === 'pending').length;
   const failures = broken.length + fileLines.length;
   const isShort = crowded || [...lacks.values()].some(({ length }) => length > 0);
+  const served = wanted.filter((server) => serves(server) && !broken.includes(server)).length;
   const isOnlyFile = fileLines.length > 0 && broken.length === 0;
-  const served = isOnlyFile
-    ? 'MCP: file has errors'
-    : `MCP ${wanted.filter((server) => serves(server) && !broken.includes(server)).length}/${wanted.length}`;
+  const text = isOnlyFile ? 'MCP: file has errors' : `MCP ${served}/${wanted.length}`;
+  const signs: readonly (readonly [boolean, Severity])[] = [
+    [failures > 0, 'error'],
+    [pending > 0, 'pending'],
+    [isShort, 'warning'],
+    [wanted.some(isStarting), 'busy'],
+  ];
   return {
-    text: `${served}${pending > 0 ? `, ${pending} to approve` : ''}`,
+    text: pending > 0 ? `${text}, ${pending} to approve` : text,
     tooltip: lines.length > 0 ? lines.join('\n') : 'No servers are configured.',
-    severity: failures > 0 ? 'error' : pending > 0 ? 'pending' : isShort ? 'warning' : busy ? 'busy' : 'ok',
+    severity: signs.find(([holds]) => holds)?.[1] ?? 'ok',
     broken: failures,
     pending,
     changed: wanted.filter((server) => heldChanges(server) > 0).length,
@@ -179,7 +203,6 @@ function isUnreadable({ servers, problems }: StatusSnapshot): boolean {
   return servers.length === 0 && problems.some(({ severity }) => severity === 'error');
 }
 
-/** True if there are more tools than some models take. */
 function isCrowded({ problems }: StatusSnapshot): boolean {
   return problems.some(({ code }) => code === 'too-many-tools');
 }
@@ -190,52 +213,33 @@ export function overrideText(tool: ServedTool): Markdown {
   const now = tokenPhrase(estimatedTokens(tool));
   if (!override) return formatted`The server says:\n\n${shown.description ?? ''}\n\n${now}`;
   const { description = '' } = override.offered;
-  const same = description === shown.description;
   const lines = [
     formatted`The server says: ${description}`,
-    same ? noMarkdown : formatted`Agents read: ${shown.description ?? ''}`,
+    description !== shown.description && formatted`Agents read: ${shown.description ?? ''}`,
     ...override.rules.map(ruleLine),
     formatted`${tokenPhrase(offeredTokens(tool))} before, ${now} now`,
   ];
-  return markdownList(lines, '\n\n');
+  return markdownList(present(lines), '\n\n');
 }
 
 function ruleLine({ name, fixed, default: byDefault, allow }: ArgumentRule): Markdown {
   if (fixed) return formatted`${code(name)} is always ${code(JSON.stringify(fixed.value))}`;
+  const allowed = allow?.map(({ text }) => code(text));
   const parts = [
-    ...(byDefault ? [formatted`is ${code(JSON.stringify(byDefault.value))} by default`] : []),
-    ...(allow
-      ? [
-          formatted`may be ${markdownList(
-            allow.map(({ text }) => code(text)),
-            ', ',
-          )}`,
-        ]
-      : []),
+    byDefault && formatted`is ${code(JSON.stringify(byDefault.value))} by default`,
+    allowed && formatted`may be ${markdownList(allowed, ', ')}`,
   ];
-  return formatted`${code(name)} ${markdownList(parts, ', ')}`;
+  return formatted`${code(name)} ${markdownList(present(parts), ', ')}`;
 }
 
-function totalPhrase({ servers }: StatusSnapshot): string {
-  const tools = servers.flatMap((server) => server.tools);
-  return `${toolCount(tools.length, tools.length)}, ${tokenPhrase(estimatedTokensOf(tools))} in each request`;
-}
-
-interface Badge {
-  readonly value: number;
-  readonly tooltip: Inert;
-}
-
-export function badgeOf(snapshot: StatusSnapshot): Badge | undefined {
+export function badgeOf(snapshot: StatusSnapshot) {
   const { broken, pending, changed } = summary(snapshot);
-  const value = broken + pending + changed;
-  if (value === 0) return undefined;
-  const parts = [
-    ...(broken > 0 ? [broken === 1 ? '1 problem with MCP servers' : `${broken} problems with MCP servers`] : []),
-    ...(pending > 0 ? [pending === 1 ? '1 server waits for approval' : `${pending} servers wait for approval`] : []),
-    ...(changed > 0 ? [changed === 1 ? '1 server has changed tools' : `${changed} servers have changed tools`] : []),
-  ];
-  return { value, tooltip: inert`${parts.join(', ')}` };
+  const parts = present([
+    broken > 0 && (broken === 1 ? '1 problem with MCP servers' : `${broken} problems with MCP servers`),
+    pending > 0 && (pending === 1 ? '1 server waits for approval' : `${pending} servers wait for approval`),
+    changed > 0 && (changed === 1 ? '1 server has changed tools' : `${changed} servers have changed tools`),
+  ]);
+  return parts.length === 0 ? undefined : { value: broken + pending + changed, tooltip: inert`${parts.join(', ')}` };
 }
 
 /** Returns the line above the sidebar's rows, or an empty text. Without rows, the view shows its welcome. */

@@ -37,10 +37,7 @@ export const stateViews: Readonly<Record<ServerState['kind'], StateView>> = {
     icon: { id: 'history', color: 'testing.iconPassed' },
     actions: ['startable', 'stoppable', 'restartable'],
   },
-  idle: {
-    icon: { id: 'pass', color: 'testing.iconPassed' },
-    actions: ['startable', 'stoppable', 'restartable'],
-  },
+  idle: { icon: { id: 'pass', color: 'testing.iconPassed' }, actions: ['startable', 'stoppable', 'restartable'] },
   reconnecting: {
     icon: { id: 'sync~spin', color: 'list.warningForeground' },
     still: 'sync',
@@ -53,6 +50,10 @@ export const stateViews: Readonly<Record<ServerState['kind'], StateView>> = {
 export function stateWord(state: ServerState): string {
   if (state.kind === 'reconnecting') return `reconnecting, attempt ${state.attempt}`;
   return stateViews[state.kind].word ?? state.kind;
+}
+
+export function isStarting({ state }: ServerStatus): boolean {
+  return state.kind === 'starting' || state.kind === 'reconnecting';
 }
 
 export function actions({ kind }: ServerState): readonly Action[] {

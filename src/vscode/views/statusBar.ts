@@ -1,6 +1,5 @@
 /** Shows `MCP 3/4` in the status bar while there is a config file. A click opens the sidebar. */
 import * as vscode from 'vscode';
-import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
 import { Icon, inert, inertLines } from '../../core/base/inert.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
 import { window } from './inertEditor.js';
@@ -8,24 +7,21 @@ import { summary } from './phrases.js';
 
 type Severity = ReturnType<typeof summary>['severity'];
 
-export function showStatusBar(slot: EngineSlot): Disposable {
-  const store = new DisposableStore('status bar');
-  const item = store.add(window.createStatusBarItem('mcpToolsets.status', vscode.StatusBarAlignment.Right, 90));
+export function showStatusBar(slot: EngineSlot): vscode.Disposable {
+  const item = window.createStatusBarItem('mcpToolsets.status', vscode.StatusBarAlignment.Right, 90);
   item.name = inert`MCP Toolsets`;
   item.command = 'mcpToolsets.servers.focus';
-  store.add(
-    slot.onDidChange(({ phase, snapshot }) => {
-      if (phase !== 'serving') return item.hide();
-      const { text, tooltip, severity } = summary(snapshot);
-      const { icon, background } = looks[severity];
-      item.text = icon ? inert`${icon} ${text}` : inert`${text}`;
-      item.tooltip = inertLines(tooltip);
-      item.backgroundColor = background === undefined ? undefined : new vscode.ThemeColor(background);
-      item.accessibilityInformation = { label: inert`MCP Toolsets, ${text}. ${tooltip}` };
-      item.show();
-    }),
-  );
-  return store;
+  const listening = slot.onDidChange(({ phase, snapshot }) => {
+    if (phase !== 'serving') return item.hide();
+    const { text, tooltip, severity } = summary(snapshot);
+    const { icon, background } = looks[severity];
+    item.text = icon ? inert`${icon} ${text}` : inert`${text}`;
+    item.tooltip = inertLines(tooltip);
+    item.backgroundColor = background === undefined ? undefined : new vscode.ThemeColor(background);
+    item.accessibilityInformation = { label: inert`MCP Toolsets, ${text}. ${tooltip}` };
+    item.show();
+  });
+  return vscode.Disposable.from(item, listening);
 }
 
 const looks: Readonly<Record<Severity, { readonly icon?: Icon; readonly background?: string }>> = {

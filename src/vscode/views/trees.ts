@@ -25,10 +25,7 @@ export function treeItem(row: ShownRow, folding: vscode.TreeItemCollapsibleState
   if (description !== '') item.description = description;
   item.accessibilityInformation = { label: spoken };
   item.tooltip = markdownString(tooltip);
-  item.iconPath = new vscode.ThemeIcon(
-    icon.id,
-    icon.color === undefined ? undefined : new vscode.ThemeColor(icon.color),
-  );
+  item.iconPath = new vscode.ThemeIcon(icon.id, icon.color ? new vscode.ThemeColor(icon.color) : undefined);
   item.contextValue = context;
   return item;
 }

@@ -129,7 +129,7 @@ describe('the source', () => {
     const own = [
       'tryTool/argumentDocuments.ts',
       'tryTool/panels.ts',
-      'views/problems/problemPages.ts',
+      'views/problems/diagnostics.ts',
       'views/review/documents.ts',
     ];
     const folder = path.join(root, 'src', 'vscode');

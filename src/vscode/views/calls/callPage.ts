@@ -4,51 +4,54 @@ import { isObject } from '../../../core/base/isObject.js';
 import type { CallContent } from '../../../core/calls/contents.js';
 import type { CallFact } from '../../../core/calls/fact.js';
 import { conversationLabel } from '../../../core/protocol/conversationLabel.js';
-import { agentPhrase } from '../phrases.js';
+import { agentPhrase, present } from '../phrases.js';
 
 const longestText = 100_000;
 
-/** Removes secrets from a text. Not for a whole page, because a mask could cover the end of a fence. */
-type Redact = (text: string) => string;
-
-/** @param content undefined if it is no longer kept, or another program made the call */
-export function callPage(fact: CallFact, content: CallContent | undefined, redact: Redact): Markdown {
-  const head = [formatted`# ${redact(fact.tool)}`, factLine(fact, redact)];
-  return markdownList(
-    content === undefined ? [...head, notKept] : [...head, ...sectionsOf(fact, content, redact)],
-    '\n\n',
+/**
+ * @param content undefined if it is no longer kept, or another program made the call
+ * @param redact removes secrets from a text; not for the whole page, because a mask could cover the end of a fence
+ */
+export function callPage(fact: CallFact, content: CallContent | undefined, redact: (text: string) => string): Markdown {
+  const block = (text: string, language?: string): Markdown => fenced(short(redact(text), text.length), language);
+  const json = (value: unknown): Markdown => block(JSON.stringify(value ?? {}, undefined, 2), 'json');
+  const partOf = (part: unknown): Markdown => {
+    const { type, text, mimeType, data } = isObject(part) ? part : {};
+    if (typeof text === 'string') return block(pretty(text));
+    if (typeof data !== 'string') return json(part);
+    const kind = type === 'audio' ? 'A recording' : 'An image';
+    return formatted`${kind}, ${redact(typeof mimeType === 'string' ? mimeType : 'of no type')}.`;
+  };
+  /** @param outcome a result, or an outcome without one */
+  const shown = (outcome: unknown): Markdown => {
+    if (!isObject(outcome)) return formatted`Nothing.`;
+    const { content: parts, structuredContent } = outcome;
+    if (!Array.isArray(parts)) return json(outcome);
+    const all = present([...parts.map(partOf), structuredContent !== undefined && json(structuredContent)]);
+    return all.length > 0 ? markdownList(all, '\n\n') : formatted`Nothing.`;
+  };
+  const head = [formatted`# ${redact(fact.tool)}`, formatted`${redact(factLine(fact))}`];
+  if (!content) return markdownList([...head, notKept], '\n\n');
+  const { given, sent, outcome, received, progress, log } = content;
+  const isChanged = received !== undefined && !isSame(received, outcome);
+  const lines = progress.map(({ progress: done, total, message = '' }) =>
+    `${done}${total === undefined ? '' : ` of ${total}`} ${message}`.trim(),
   );
+  const sections = [
+    formatted`## Input\n\n${json(given)}`,
+    sent !== undefined && !isSame(sent, given) && formatted`## Input as the server got it\n\n${json(sent)}`,
+    formatted`## Output${fact.outcome === 'ok' ? '' : ` (${fact.outcome})`}\n\n${shown(isChanged ? received : outcome)}`,
+    isChanged && formatted`## Output as the server gave it\n\n${shown(outcome)}`,
+    lines.length > 0 && formatted`## Progress\n\n${block(lines.join('\n'))}`,
+    log.length > 0 && formatted`## Log of the server during the call\n\n${block(log.join('\n'))}`,
+  ];
+  return markdownList([...head, ...present(sections)], '\n\n');
 }
 
 const notKept = formatted`Its input and output are not kept here. Only the program that made the call keeps them, in memory, for the last 50 MiB of calls.`;
 
-function sectionsOf(fact: CallFact, content: CallContent, redact: Redact): Markdown[] {
-  const block = (text: string, language?: string): Markdown => fenced(short(redact(text), text.length), language);
-  const json = (value: unknown): Markdown => block(JSON.stringify(value ?? {}, undefined, 2), 'json');
-  const shown = (result: unknown): Markdown => markdownList(partsOf(result, redact, block), '\n\n');
-  const { given, sent, outcome, received, progress, log } = content;
-  const section = (title: Markdown, body: Markdown, isShown = true): Markdown[] => (isShown ? [title, body] : []);
-  const isChanged = received !== undefined && !isSame(received, outcome);
-  const lines = progress.map(({ progress: done, total, message }) =>
-    [`${done}${total === undefined ? '' : ` of ${total}`}`, message ?? ''].join(' ').trim(),
-  );
-  return [
-    ...section(formatted`## Input`, json(given)),
-    ...section(formatted`## Input as the server got it`, json(sent), sent !== undefined && !isSame(sent, given)),
-    ...section(
-      fact.outcome === 'ok' ? formatted`## Output` : formatted`## Output (${fact.outcome})`,
-      shown(isChanged ? received : outcome),
-    ),
-    ...section(formatted`## Output as the server gave it`, shown(outcome), isChanged),
-    ...section(formatted`## Progress`, block(lines.join('\n')), lines.length > 0),
-    ...section(formatted`## Log of the server during the call`, block(log.join('\n')), log.length > 0),
-  ];
-}
-
-function factLine(
-  { at, agent, conversation, toolset, original, tool, took, instance, tokens, reason }: CallFact,
-  redact: Redact,
-): Markdown {
+function factLine(fact: CallFact): string {
+  const { at, agent, conversation, toolset, original, tool, took, instance, tokens, reason } = fact;
   const facts = [
     original === tool ? toolset : `${original} of ${toolset}`,
     agentPhrase(agent),
@@ -56,28 +59,10 @@ function factLine(
     `${took} ms`,
     `about ${tokens} tokens`,
     new Date(at).toLocaleString(),
-    ...(instance === undefined ? [] : [`instance ${instance}`]),
-    ...(reason === undefined ? [] : [reason]),
+    instance !== undefined && `instance ${instance}`,
+    reason,
   ];
-  return formatted`${redact(facts.join(' · '))}`;
-}
-
-type Block = (text: string, language?: string) => Markdown;
-
-/** @param outcome a result, or an outcome without one */
-function partsOf(outcome: unknown, redact: Redact, block: Block): Markdown[] {
-  if (!isObject(outcome)) return [formatted`Nothing.`];
-  const { content, structuredContent } = outcome;
-  if (!Array.isArray(content)) return [block(JSON.stringify(outcome, undefined, 2), 'json')];
-  const parts = content.map((part: unknown): Markdown => {
-    const { type, text, mimeType, data } = isObject(part) ? part : {};
-    if (typeof text === 'string') return block(pretty(text));
-    if (typeof data !== 'string') return block(JSON.stringify(part, undefined, 2), 'json');
-    const kind = type === 'audio' ? 'A recording' : 'An image';
-    return formatted`${kind}, ${redact(typeof mimeType === 'string' ? mimeType : 'of no type')}.`;
-  });
-  if (structuredContent !== undefined) parts.push(block(JSON.stringify(structuredContent, undefined, 2), 'json'));
-  return parts.length > 0 ? parts : [formatted`Nothing.`];
+  return present(facts).join(' · ');
 }
 
 function isSame(one: unknown, other: unknown): boolean {

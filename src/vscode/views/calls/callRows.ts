@@ -2,7 +2,7 @@
  * Makes the rows of the view *Calls* from facts: calls and events, newest first, in pages, so that 10,000 cost as little as 100.
  * Pure; does not import `vscode`.
  */
-import { code, formatted, inert, markdownList, noMarkdown, type Markdown } from '../../../core/base/inert.js';
+import { code, formatted } from '../../../core/base/inert.js';
 import { groupedBy } from '../../../core/base/groupedBy.js';
 import {
   hasFailed,
@@ -15,7 +15,7 @@ import {
 import type { NumberedFact } from '../../../core/calls/factLog.js';
 import { conversationLabel } from '../../../core/protocol/conversationLabel.js';
 import { isTrial } from '../../engine/conversationTitles.js';
-import { agentPhrase, durationPhrase, timeOf, tokenPhrase } from '../phrases.js';
+import { agentPhrase, durationPhrase, present, rowTexts, timeOf, tokenPhrase } from '../phrases.js';
 import type { ShownRow } from '../trees.js';
 
 export type CallGrouping = 'time' | 'conversation' | 'server';
@@ -59,32 +59,33 @@ function rowsIn(parent: string, facts: readonly NumberedFact[], options: CallRow
 
 function pageRow(id: string, below: readonly NumberedFact[], { now }: CallRowOptions): CallRow {
   const [newest, oldest] = [below[0]?.fact.at ?? now, below.at(-1)?.fact.at ?? now];
-  const label = inert`${timeOf(oldest, now)} to ${timeOf(newest, now)}`;
-  return { id, label, ...summaryOf(below), tooltip: noMarkdown, icon: { id: 'history' }, context: 'page', below };
+  const label = `${timeOf(oldest, now)} to ${timeOf(newest, now)}`;
+  const summary = [summaryOf(below)];
+  return {
+    id,
+    ...rowTexts({ label, words: summary, spoken: summary }),
+    icon: { id: 'history' },
+    context: 'page',
+    below,
+  };
 }
 
-function summaryOf(below: readonly NumberedFact[]): Pick<CallRow, 'description' | 'spoken'> {
+function summaryOf(below: readonly NumberedFact[]): string {
   const calls = below.filter(({ fact }) => isCall(fact)).length;
   const failed = below.filter(({ fact }) => hasFailed(fact)).length;
   const [count, noun] = calls > 0 ? [calls, 'call'] : [below.length, 'event'];
-  const text = inert`${count} ${noun}${count === 1 ? '' : 's'}${failed > 0 ? `, ${failed} failed` : ''}`;
-  return { description: text, spoken: text };
+  return `${count} ${noun}${count === 1 ? '' : 's'}${failed > 0 ? `, ${failed} failed` : ''}`;
 }
 
 function groupsOf(facts: readonly NumberedFact[], options: CallRowOptions): CallRow[] {
   const isByServer = options.grouping === 'server';
   const keyOf = ({ fact }: NumberedFact): string => (isByServer ? fact.toolset : (fact.conversation ?? ''));
   return [...groupedBy(facts, keyOf)].map(([key, below]) => {
-    const newest = below[0]?.fact.at ?? options.now;
-    const name = isByServer ? key : key === '' ? 'Outside conversations' : conversationName(key, options);
-    const { description: summary } = summaryOf(below);
-    const description = inert`${summary} · ${agePhrase(options.now - newest)}`;
+    const label = isByServer ? key : key === '' ? 'Outside conversations' : conversationName(key, options);
+    const words = [summaryOf(below), agePhrase(options.now - (below[0]?.fact.at ?? options.now))];
     return {
       id: `group ${key}`,
-      label: inert`${name}`,
-      description,
-      spoken: inert`${name}, ${description}`,
-      tooltip: key === '' ? noMarkdown : formatted`${code(key)}`,
+      ...rowTexts({ label, words, spoken: [label, ...words], lines: [key !== '' && formatted`${code(key)}`] }),
       icon: { id: isByServer ? 'server' : 'comment-discussion' },
       context: 'group',
       below,
@@ -102,62 +103,46 @@ function rowOf(fact: CallFact | ServerFact, options: CallRowOptions): CallRow {
 }
 
 function callRow(fact: CallFact, options: CallRowOptions): CallRow {
-  const { id, at, agent, conversation, tool, took, outcome, method, instance } = fact;
-  const name = method === undefined ? tool : `${method} ${tool}`.trim();
-  const facts = [
+  const { id, at, agent, conversation, toolset, tool, original, took, outcome, method, reason, instance } = fact;
+  const label = method === undefined ? tool : `${method} ${tool}`.trim();
+  const words = [
     agentPhrase(agent),
     tookPhrase(took),
     agePhrase(options.now - at),
     conversationName(conversation, options),
   ];
+  const lines = [
+    formatted`**${tool}** of ${toolset}${original === tool ? '' : `, originally ${original}`}`,
+    formatted`${outcome}${reason === undefined ? '' : `: ${reason}`}`,
+    formatted`${timeOf(at, options.now)}, ${tookPhrase(took)}`,
+    formatted`${fact.sentSize} characters in, ${fact.resultSize} out, ${tokenPhrase(fact.tokens)}`,
+    formatted`conversation ${code(conversation)}`,
+    instance !== undefined && formatted`instance ${code(instance)}`,
+  ];
   return {
     id,
-    label: inert`${name}`,
-    description: inert`${facts.join(' · ')}`,
-    spoken: inert`${[name, outcome, ...facts].join(', ')}`,
-    tooltip: callTooltip(fact, options),
+    ...rowTexts({ label, words, spoken: [label, outcome, ...words], lines }),
     icon: outcomeIcons[outcome],
-    context: ['call', ...(method === undefined ? ['tool'] : []), ...(instance === undefined ? [] : ['instance'])].join(
-      ' ',
-    ),
+    context: present(['call', method === undefined && 'tool', instance !== undefined && 'instance']).join(' '),
     fact,
   };
 }
 
-function callTooltip(fact: CallFact, { now }: CallRowOptions): Markdown {
-  const { at, toolset, tool, original, took, outcome, reason, sentSize, resultSize, tokens, instance, conversation } =
-    fact;
-  const size = `${sentSize} characters in, ${resultSize} out, ${tokenPhrase(tokens)}`;
-  return markdownList(
-    [
-      formatted`**${tool}** of ${toolset}${original === tool ? '' : `, originally ${original}`}`,
-      formatted`${outcome}${reason === undefined ? '' : `: ${reason}`}`,
-      formatted`${timeOf(at, now)}, ${tookPhrase(took)}`,
-      formatted`${size}`,
-      formatted`conversation ${code(conversation)}`,
-      instance === undefined ? noMarkdown : formatted`instance ${code(instance)}`,
-    ],
-    '\n\n',
-  );
-}
-
 function eventRow(fact: ServerFact, options: CallRowOptions): CallRow {
   const { id, at, toolset, event, conversation, reason, instance } = fact;
-  const facts = [
-    ...(conversation === undefined ? [] : [conversationName(conversation, options)]),
-    ...(reason === undefined ? [] : [reason]),
+  const words = [
+    conversation !== undefined && conversationName(conversation, options),
+    reason,
     agePhrase(options.now - at),
   ];
   const { phrase, icon } = events[event];
   const label = `${toolset} ${phrase}`;
+  const lines = [formatted`${timeOf(at, options.now)}${instance === undefined ? '' : `, instance ${instance}`}`];
   return {
     id,
-    label: inert`${label}`,
-    description: inert`${facts.join(' · ')}`,
-    spoken: inert`${[label, ...facts].join(', ')}`,
-    tooltip: formatted`${timeOf(at, options.now)}${instance === undefined ? '' : `, instance ${instance}`}`,
+    ...rowTexts({ label, words, spoken: [label, ...words], lines }),
     icon,
-    context: ['event', ...(instance === undefined ? [] : ['instance'])].join(' '),
+    context: instance === undefined ? 'event' : 'event instance',
     fact,
   };
 }

@@ -1,42 +1,42 @@
-/** Fills the Problems view (E1) with the problems of the snapshot. */
+/**
+ * Fills the Problems view (E1) with the problems of the snapshot, and provides `docs` and a page for each problem code. Only the
+ * Problems view runs commands, so diagnostics link to pages.
+ */
 import * as vscode from 'vscode';
 import { isDeepStrictEqual } from 'node:util';
-import { DisposableStore, type Disposable } from '../../../core/base/disposables.js';
-import type { Place, Range, Severity } from '../../../core/base/problem.js';
-import { diagnosticsByFile, type DiagnosticModel } from './problemTexts.js';
+import { groupedBy } from '../../../core/base/groupedBy.js';
+import { inert } from '../../../core/base/inert.js';
+import { problemCodes, type Problem, type ProblemCode, type Severity } from '../../../core/base/problem.js';
 import type { EngineSlot } from '../../engine/engineSlot.js';
-import { Diagnostic, DiagnosticRelatedInformation } from '../inertEditor.js';
-import { pageOf } from './problemPages.js';
+import { choose, commands, Diagnostic, DiagnosticRelatedInformation } from '../inertEditor.js';
+import { toLocation, toRange } from '../places.js';
+import { explanation, plainText } from './problemTexts.js';
 
 export const diagnosticSource = 'MCP Toolsets';
 
-export function showDiagnostics(slot: EngineSlot): Disposable {
-  const store = new DisposableStore('diagnostics');
-  const collection = store.add(vscode.languages.createDiagnosticCollection('mcpToolsets'));
-  let shown: ReadonlyMap<string, readonly DiagnosticModel[]> = new Map();
-  store.add(
-    slot.onDidChange(({ snapshot }) => {
-      const next = diagnosticsByFile(snapshot.problems);
-      for (const file of shown.keys()) if (!next.has(file)) collection.delete(vscode.Uri.file(file));
-      for (const [file, models] of next) {
-        if (!isDeepStrictEqual(models, shown.get(file)))
-          collection.set(vscode.Uri.file(file), models.map(toDiagnostic));
-      }
-      shown = next;
-    }),
-  );
-  return store;
+export function showDiagnostics(slot: EngineSlot): vscode.Disposable {
+  const collection = vscode.languages.createDiagnosticCollection('mcpToolsets');
+  let shown: ReadonlyMap<string, readonly Problem[]> = new Map();
+  const listening = slot.onDidChange(({ snapshot }) => {
+    const next = groupedBy(snapshot.problems, ({ place }) => place.file);
+    for (const file of shown.keys()) if (!next.has(file)) collection.delete(vscode.Uri.file(file));
+    for (const [file, problems] of next) {
+      if (isDeepStrictEqual(problems, shown.get(file))) continue;
+      collection.set(vscode.Uri.file(file), problems.map(toDiagnostic));
+    }
+    shown = next;
+  });
+  return vscode.Disposable.from(collection, listening);
 }
 
-function toDiagnostic(model: DiagnosticModel): vscode.Diagnostic {
-  const diagnostic = new Diagnostic(toRange(model.range), model.message, severities[model.severity]);
+function toDiagnostic({ place, message, fix, severity, code, related = [] }: Problem): vscode.Diagnostic {
+  const text = plainText(`${message.trimEnd()}\n${fix}`);
+  const diagnostic = new Diagnostic(toRange(place.range), text, severities[severity]);
   diagnostic.source = diagnosticSource;
-  diagnostic.code = { value: model.code, target: pageOf(model.code) };
-  if (model.related.length > 0) {
-    diagnostic.relatedInformation = model.related.map(
-      ({ message, place }) => new DiagnosticRelatedInformation(toLocation(place), message),
-    );
-  }
+  diagnostic.code = { value: code, target: pageOf(code) };
+  diagnostic.relatedInformation = related.map(
+    (other) => new DiagnosticRelatedInformation(toLocation(other.place), plainText(other.message)),
+  );
   return diagnostic;
 }
 
@@ -47,10 +47,37 @@ const severities: Readonly<Record<Severity, vscode.DiagnosticSeverity>> = {
   hint: vscode.DiagnosticSeverity.Hint,
 };
 
-export function toRange({ start, end }: Range): vscode.Range {
-  return new vscode.Range(start.line, start.character, end.line, end.character);
+/** `package.json` has the same scheme. */
+const scheme = 'mcp-toolsets-problem';
+
+function pageOf(code: ProblemCode): vscode.Uri {
+  return vscode.Uri.from({ scheme, path: `/${code}.md` });
 }
 
-export function toLocation({ file, range }: Place): vscode.Location {
-  return new vscode.Location(vscode.Uri.file(file), toRange(range));
+export function registerProblemPages(extensionUri: vscode.Uri): vscode.Disposable {
+  const docs = vscode.Uri.joinPath(extensionUri, 'docs');
+  const security = 'SECURITY.md';
+  const read = async (name: string): Promise<string> => {
+    const file = vscode.Uri.joinPath(name === security ? extensionUri : docs, name);
+    return new TextDecoder().decode(await vscode.workspace.fs.readFile(file));
+  };
+  const openDocumentation = async (): Promise<void> => {
+    const names = (await vscode.workspace.fs.readDirectory(docs)).map(([name]) => name);
+    const pages = [...names.sort(), security].map(async (name) => {
+      const title = /^# (.+)/.exec(await read(name))?.[1] ?? name;
+      return { title: title.replaceAll('`', ''), name };
+    });
+    const options = { placeHolder: inert`Choose a page` };
+    const page = await choose(await Promise.all(pages), options, ({ title }) => ({ label: inert`${title}` }));
+    if (page) await vscode.commands.executeCommand('vscode.open', vscode.Uri.from({ scheme, path: `/${page.name}` }));
+  };
+  const provider = vscode.workspace.registerTextDocumentContentProvider(scheme, {
+    provideTextDocumentContent: async ({ path }) => {
+      const name = /^\/([\w-]+\.md)$/.exec(path)?.[1];
+      if (name === undefined) return undefined;
+      const code = problemCodes.find((one) => name === `${one}.md`);
+      return code === undefined ? read(name) : explanation(await read('problems.md'), code);
+    },
+  });
+  return vscode.Disposable.from(provider, commands({ openDocumentation }));
 }

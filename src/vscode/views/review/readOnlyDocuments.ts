@@ -2,7 +2,6 @@
 import * as vscode from 'vscode';
 import { randomBytes } from 'node:crypto';
 import { BoundedMap } from '../../../core/base/boundedMap.js';
-import type { Disposable } from '../../../core/base/disposables.js';
 
 interface ReadOnlyDocumentsOptions {
   /** No documents of another kind may have this scheme. */
@@ -13,11 +12,13 @@ interface ReadOnlyDocumentsOptions {
   readonly most?: number;
 }
 
+type NamedText = readonly [name: string, text: string];
+
 /** The editor remembers documents by address, and chats keep addresses of earlier windows. So no address repeats. */
 const ofWindow = randomBytes(6).toString('hex');
 let last = 0;
 
-export class ReadOnlyDocuments implements Disposable {
+export class ReadOnlyDocuments implements vscode.Disposable {
   private readonly texts: BoundedMap<string, string>;
   private readonly provider: vscode.Disposable;
 
@@ -34,6 +35,14 @@ export class ReadOnlyDocuments implements Disposable {
     const path = `/${ofWindow}-${++last}/${name}`;
     this.texts.set(path, text);
     return vscode.Uri.from({ scheme: this.options.scheme, path });
+  }
+
+  /** Shows two texts as a difference, in place of earlier ones. Resolves to the document of the second one. */
+  async compare(before: NamedText, after: NamedText, title: string): Promise<vscode.Uri> {
+    await this.closeTabs();
+    const [left, right] = [this.add(...before), this.add(...after)];
+    await vscode.commands.executeCommand('vscode.diff', left, right, title, { preview: false });
+    return right;
   }
 
   clear(): void {

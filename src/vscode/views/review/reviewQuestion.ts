@@ -1,8 +1,7 @@
 /** Asks about documents. A message hides after 10 s, too short for reading, so buttons in the title answer too. */
 import * as vscode from 'vscode';
-import { DisposableStore, type Disposable } from '../../../core/base/disposables.js';
 import { inert, type Inert } from '../../../core/base/inert.js';
-import { command, window, type InertItem } from '../inertEditor.js';
+import { commands, tell, window, type InertItem } from '../inertEditor.js';
 import type { ReadOnlyDocuments } from './readOnlyDocuments.js';
 
 /** The open questions by the addresses of their documents, which other extensions cannot guess. */
@@ -41,18 +40,17 @@ export async function agreedInReview<One>(
 
 async function showReview({ documents, now, before, what, yes }: ReviewQuestion<never>): Promise<vscode.Uri> {
   const agreed = yes === 'Approve' ? 'approved' : 'accepted';
-  await documents.closeTabs();
-  const right = documents.add(`${what}, to be ${agreed}.txt`, now);
-  if (before === undefined) {
-    const { Active, Beside } = vscode.ViewColumn;
-    const viewColumn = vscode.window.tabGroups.activeTabGroup.activeTab ? Beside : Active;
-    await vscode.window.showTextDocument(right, { preview: false, viewColumn });
-  } else {
-    const left = documents.add(`${what}, ${agreed} before.txt`, before);
-    const title = inert`${what}: ${agreed} before ↔ to be ${agreed}`;
-    await vscode.commands.executeCommand('vscode.diff', left, right, title, { preview: false });
+  const name = `${what}, to be ${agreed}.txt`;
+  if (before !== undefined) {
+    const earlier = [`${what}, ${agreed} before.txt`, before] as const;
+    return documents.compare(earlier, [name, now], `${what}: ${agreed} before ↔ to be ${agreed}`);
   }
-  return right;
+  await documents.closeTabs();
+  const page = documents.add(name, now);
+  const { Active, Beside } = vscode.ViewColumn;
+  const viewColumn = vscode.window.tabGroups.activeTabGroup.activeTab ? Beside : Active;
+  await vscode.window.showTextDocument(page, { preview: false, viewColumn });
+  return page;
 }
 
 /**
@@ -78,25 +76,22 @@ export async function answerBeside<Answer extends string>(
   }
 }
 
+const names = [
+  'approveShown',
+  'acceptShown',
+  'importShown',
+  'writeShown',
+  'allowShown',
+  'allowAllShown',
+  'refuseShown',
+];
+
 /** Registers the commands of the buttons. The editor takes the label of a button from its command, so each label has one. */
-export function registerReviewAnswers(): Disposable {
-  const store = new DisposableStore('review answers');
-  for (const name of [
-    'approveShown',
-    'acceptShown',
-    'importShown',
-    'writeShown',
-    'allowShown',
-    'allowAllShown',
-    'refuseShown',
-  ]) {
-    store.add(
-      command(name, (shown: unknown) => {
-        const answer = shown instanceof vscode.Uri ? open.get(shown.toString()) : undefined;
-        if (answer) answer(name);
-        else void window.showInformationMessage(inert`This question was already answered, or the review has ended.`);
-      }),
-    );
-  }
-  return store;
+export function registerReviewAnswers(): vscode.Disposable {
+  const answerAs = (name: string) => (shown: unknown) => {
+    const answer = shown instanceof vscode.Uri ? open.get(shown.toString()) : undefined;
+    if (answer) answer(name);
+    else tell(inert`This question was already answered, or the review has ended.`);
+  };
+  return commands(Object.fromEntries(names.map((name) => [name, answerAs(name)])));
 }

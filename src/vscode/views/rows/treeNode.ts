@@ -1,26 +1,17 @@
 /** A row of the sidebar as a plain value. Pure; does not import `vscode`. */
 import { isDeepStrictEqual } from 'node:util';
-import { inert, markdownList, type Markdown } from '../../../core/base/inert.js';
 import type { OfferName } from '../../../core/approval/offerPrints.js';
 import type { Place } from '../../../core/base/problem.js';
 import type { ConversationTitle } from '../../engine/conversationTitles.js';
+import { rowTexts, type RowTexts } from '../phrases.js';
 import type { ViewIcon } from '../serverStates.js';
 import type { ShownRow } from '../trees.js';
 
+type NodeKind = Offered | 'server' | 'launch' | 'problem' | 'group' | 'instance' | 'shadowed' | 'builtIn';
+type Offered = 'tool' | 'excluded' | 'prompt' | 'instructions' | 'resource';
+
 export interface TreeNode extends ShownRow {
-  readonly kind:
-    | 'server'
-    | 'launch'
-    | 'problem'
-    | 'tool'
-    | 'group'
-    | 'excluded'
-    | 'prompt'
-    | 'instructions'
-    | 'resource'
-    | 'instance'
-    | 'shadowed'
-    | 'builtIn';
+  readonly kind: NodeKind;
   readonly server: string;
   readonly initially: 'leaf' | 'collapsed' | 'expanded';
   readonly place?: Place;
@@ -39,8 +30,8 @@ export interface TreeNode extends ShownRow {
 }
 
 export interface TreeOptions {
-  /** True if the person wants to see only servers with an error or a warning. */
   readonly onlyWithProblems?: boolean;
+  readonly severalFiles?: boolean;
   readonly now: number;
   readonly fileLabel: (file: string) => string;
   readonly folderLabel: (file: string) => string;
@@ -49,50 +40,34 @@ export interface TreeOptions {
 
 export const warningIcon: ViewIcon = { id: 'warning', color: 'list.warningForeground' };
 
-type Made = 'label' | 'description' | 'spoken' | 'tooltip';
 type Usual = 'context' | 'initially' | 'children';
 
-interface RowParts extends Omit<TreeNode, Made | Usual | 'changed'>, Partial<Pick<TreeNode, Usual>> {
-  readonly label: string;
-  readonly words?: readonly string[];
-  readonly spoken: readonly string[];
-  /** The paragraphs of the tooltip. */
-  readonly lines?: readonly Markdown[];
+interface RowParts
+  extends
+    Omit<TreeNode, keyof RowTexts | 'description' | 'tooltip' | Usual | 'changed'>,
+    Partial<Pick<TreeNode, Usual>>,
+    RowTexts {
   /** A changed offer looks like a warning. */
   readonly changed?: OfferName | undefined;
 }
 
 /** By default, a row has no rows below it, and its kind is its context. */
-export function row({ label, words = [], spoken, lines = [], changed, ...rest }: RowParts): TreeNode {
+export function row({ label, words, spoken, lines, changed, ...rest }: RowParts): TreeNode {
   return {
     context: changed ? `${rest.kind} changed` : rest.kind,
     initially: 'leaf',
     children: [],
     ...rest,
-    label: inert`${label}`,
-    description: inert`${words.join(' · ')}`,
-    spoken: inert`${spoken.join(', ')}`,
-    tooltip: markdownList(lines, '\n\n'),
+    ...rowTexts({ label, words, spoken, lines }),
     ...(changed && { changed, icon: warningIcon }),
   };
 }
 
 export function group(parent: string, server: string, label: string, key: string, children: TreeNode[]): TreeNode[] {
-  if (children.length === 0) return [];
-  return [
-    row({
-      id: `${parent}/${key}`,
-      kind: 'group',
-      server,
-      label,
-      words: [`${children.length}`],
-      spoken: [label, `${children.length}`],
-      icon: { id: groupIcons[key] ?? 'server-process' },
-      context: `group ${key}`,
-      initially: 'collapsed',
-      children,
-    }),
-  ];
+  const [words, icon] = [[`${children.length}`], { id: groupIcons[key] ?? 'server-process' }];
+  const texts = { label, words, spoken: [label, ...words], context: `group ${key}` };
+  const node = row({ id: `${parent}/${key}`, kind: 'group', server, ...texts, icon, initially: 'collapsed', children });
+  return children.length === 0 ? [] : [node];
 }
 
 const groupIcons: Readonly<Record<string, string>> = { excluded: 'filter', prompts: 'comment', resources: 'files' };
@@ -112,11 +87,7 @@ export function changedRows(before: readonly TreeNode[], after: readonly TreeNod
   if (before.length !== after.length || after.some(({ id }, index) => id !== before[index]?.id)) return undefined;
   return after.flatMap((node, index) => {
     const earlier = before[index];
-    if (!earlier || !sameRow(earlier, node)) return [node];
+    if (!earlier || !isDeepStrictEqual({ ...earlier, children: [] }, { ...node, children: [] })) return [node];
     return changedRows(earlier.children, node.children) ?? [node];
   });
-}
-
-function sameRow({ children: _, ...one }: TreeNode, { children: __, ...other }: TreeNode): boolean {
-  return isDeepStrictEqual(one, other);
 }

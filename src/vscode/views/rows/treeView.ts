@@ -1,16 +1,14 @@
 /** Draws the sidebar (E3). It redraws only changed rows, so the view keeps its selection and folding. */
 import * as vscode from 'vscode';
-import { DisposableStore, type Disposable } from '../../../core/base/disposables.js';
 import { inert } from '../../../core/base/inert.js';
 import type { Clock } from '../../../core/base/clock.js';
 import { asText } from '../../../core/base/text.js';
 import { serves } from '../../../core/reconcile/shortfall.js';
-import type { ConversationTitles } from '../../engine/conversationTitles.js';
-import { toLocation } from '../problems/diagnostics.js';
-import type { EngineSlot, WindowState } from '../../engine/engineSlot.js';
-import { command, orShowFailure, window } from '../inertEditor.js';
+import type { WindowState } from '../../engine/engineSlot.js';
+import type { Shell } from '../../engine/shell.js';
+import { commands, orShowFailure, tell, window } from '../inertEditor.js';
 import { asTimePasses, setContext, treeItem } from '../trees.js';
-import { fileLabel, folderLabel } from '../fileLabels.js';
+import { fileLabel, folderLabel, toLocation } from '../places.js';
 import { HeldAnswers } from './heldAnswers.js';
 import type { TickedRow } from './subject.js';
 import { showsAges, treeModel } from './serverRows.js';
@@ -19,49 +17,41 @@ import { badgeOf, hasBrokenFile, sidebarMessage } from '../phrases.js';
 
 export const viewId = 'mcpToolsets.servers';
 
-interface TreeDeps {
-  readonly slot: EngineSlot;
-  readonly clock: Clock;
-  readonly titles: Pick<ConversationTitles, 'of' | 'onDidChange'>;
-  /** Writes the ticks of a person. Resolves when they count. */
-  readonly tick: (rows: readonly TickedRow[]) => Promise<void>;
-}
-
-export function showTree({ slot, clock, titles, tick }: TreeDeps): Disposable {
-  const store = new DisposableStore('tree view');
-  const rows = store.add(new ServerRows(clock, titles.of));
-  const view = store.add(
-    window.createTreeView(viewId, {
-      treeDataProvider: rows,
-      showCollapseAll: true,
-      canSelectMany: true,
-      manageCheckboxStateManually: true,
-    }),
-  );
-  store.add(
+/** @param tick writes the ticks of a person, and resolves when they count */
+export function showTree(
+  { slot, clock, titles }: Shell,
+  tick: (rows: readonly TickedRow[]) => Promise<void>,
+): vscode.Disposable {
+  const rows = new ServerRows(clock, titles.of);
+  const view = window.createTreeView(viewId, {
+    treeDataProvider: rows,
+    showCollapseAll: true,
+    canSelectMany: true,
+    manageCheckboxStateManually: true,
+  });
+  const showOnly = (withProblems: boolean): void => {
+    rows.onlyWithProblems = withProblems;
+    setContext('onlyWithProblems', withProblems);
+    rows.show(slot.state);
+  };
+  return vscode.Disposable.from(
+    view,
     view.onDidChangeCheckboxState(async ({ items }) => {
       const ticked = items.map(([{ node }, state]) => ({ ...node, ticked: state === ticks.true }));
       await orShowFailure(() => tick(ticked));
       // Until a redraw, the editor shows the ticks of the click.
       rows.redraw(items.map(([row]) => row));
     }),
-  );
-  store.add(titles.onDidChange(() => rows.show(slot.state)));
-  const showOnly = (withProblems: boolean): void => {
-    rows.onlyWithProblems = withProblems;
-    setContext('onlyWithProblems', withProblems);
-    rows.show(slot.state);
-  };
-  store.add(command('showWithProblems', () => showOnly(true)));
-  store.add(command('showAll', () => showOnly(false)));
-  store.add(
-    command('revealInstance', async (server: unknown, instance: unknown) => {
-      const row = rows.instance(server, instance);
-      if (row) await view.reveal(row, { select: true, focus: true });
-      else void window.showInformationMessage(inert`This instance has ended.`);
+    titles.onDidChange(() => rows.show(slot.state)),
+    commands({
+      showWithProblems: () => showOnly(true),
+      showAll: () => showOnly(false),
+      revealInstance: async (server, instance) => {
+        const row = rows.instance(server, instance);
+        if (row) await view.reveal(row, { select: true, focus: true });
+        else tell(inert`This instance has ended.`);
+      },
     }),
-  );
-  store.add(
     slot.onDidChange((state) => {
       rows.show(state);
       const badge = badgeOf(state.snapshot);
@@ -75,20 +65,16 @@ export function showTree({ slot, clock, titles, tick }: TreeDeps): Disposable {
       setContext('serves', servers.some(serves));
       setContext('phase', state.phase);
     }),
+    asTimePasses(clock, () => view.visible && showsAges(slot.state.snapshot) && rows.show(slot.state)),
   );
-  store.add(asTimePasses(clock, () => view.visible && showsAges(slot.state.snapshot) && rows.show(slot.state)));
-  return store;
 }
 
 /** Identifies a row for the editor. Its content may change. */
-interface Row {
-  node: TreeNode;
-}
+type Row = { node: TreeNode };
 
-class ServerRows implements vscode.TreeDataProvider<Row>, Disposable {
+class ServerRows implements vscode.TreeDataProvider<Row> {
   private readonly changes = new vscode.EventEmitter<Row | undefined>();
   private readonly rows = new Map<string, Row>();
-  private readonly parents = new Map<string, TreeNode>();
   private servers: readonly TreeNode[] = [];
   private readonly top = new HeldAnswers(() => this.servers.map((node) => this.rowOf(node)));
 
@@ -123,14 +109,14 @@ class ServerRows implements vscode.TreeDataProvider<Row>, Disposable {
   }
 
   getParent({ node: { id } }: Row): Row | undefined {
-    const parent = this.parents.get(id);
+    const parent = allOf(this.servers).find(({ children }) => children.some((child) => child.id === id));
     return parent && this.rowOf(parent);
   }
 
   instance(server: unknown, instance: unknown): Row | undefined {
-    const own = this.servers.find((node) => node.kind === 'server' && node.server === server);
-    const rows = own?.children.flatMap(({ children }) => children) ?? [];
-    const found = rows.find(({ kind, id }) => kind === 'instance' && id.endsWith(`/instance/${asText(instance)}`));
+    const end = `/instance/${asText(instance)}`;
+    const instances = allOf(this.servers).filter(({ kind }) => kind === 'instance');
+    const found = instances.find((node) => node.server === server && node.id.endsWith(end));
     return found && this.rowOf(found);
   }
 
@@ -146,10 +132,6 @@ class ServerRows implements vscode.TreeDataProvider<Row>, Disposable {
     for (const row of rows) if (this.rows.get(row.node.id) === row) this.changes.fire(row);
   }
 
-  dispose(): void {
-    this.changes.dispose();
-  }
-
   private rowOf(node: TreeNode): Row {
     const row = this.rows.get(node.id) ?? { node };
     row.node = node;
@@ -157,20 +139,19 @@ class ServerRows implements vscode.TreeDataProvider<Row>, Disposable {
     return row;
   }
 
+  /** Without a redraw, rows change too, because a person may unfold them later. */
   private keepRows(): void {
-    const present = new Set<string>();
-    this.parents.clear();
-    const visit = (node: TreeNode): void => {
-      present.add(node.id);
-      for (const { id } of node.children) this.parents.set(id, node);
-      // Without a redraw too, because a person may unfold the row later.
-      const row = this.rows.get(node.id);
-      if (row) row.node = node;
-      node.children.forEach(visit);
-    };
-    this.servers.forEach(visit);
-    for (const id of this.rows.keys()) if (!present.has(id)) this.rows.delete(id);
+    const present = new Map(allOf(this.servers).map((node) => [node.id, node]));
+    for (const [id, row] of this.rows) {
+      const node = present.get(id);
+      if (node) row.node = node;
+      else this.rows.delete(id);
+    }
   }
+}
+
+function allOf(nodes: readonly TreeNode[]): TreeNode[] {
+  return nodes.flatMap((node) => [node, ...allOf(node.children)]);
 }
 
 const foldings = {

@@ -82,20 +82,20 @@ describe('problems of models', () => {
 
   it('a known refusal is reported for the tools of the last request', () => {
     const sent = [tool('shop_count'), tool('shop_echo')];
-    problems.sent({ vendor: 'acme', tools: sent, problems: [] });
+    problems.sent({ tools: sent, problems: [] });
     assert.equal(changes, 0);
     const found = [{ tool: 'shop_echo', message: 'Acme refuses `oneOf`.' }];
-    problems.sent({ vendor: 'acme', tools: sent, problems: found });
+    problems.sent({ tools: sent, problems: found });
     const [problem] = problems.problems(toolsets, placeOf);
     assert.deepEqual([codes(), problem?.severity], [['model-may-refuse shop 7'], 'information']);
     assert.equal(problem?.message, 'Acme refuses `oneOf`. The request was sent anyway.');
     assert.deepEqual(codes([toolset('shop', 'shop_count')]), []);
-    problems.sent({ vendor: 'other', tools: sent, problems: [] });
+    problems.sent({ tools: sent, problems: [] });
     assert.deepEqual([codes(), changes], [[], 2]);
   });
 
   it('a problem about all tools is at the first config file', () => {
-    problems.sent({ vendor: 'acme', tools: [], problems: [{ message: 'Too many.' }] });
+    problems.sent({ tools: [], problems: [{ message: 'Too many.' }] });
     assert.deepEqual(codes(), ['model-may-refuse undefined 0']);
   });
 });

@@ -73,7 +73,8 @@ describe('Presenter', () => {
     assert.deepEqual(stage.starts, ['demo']);
     stage.names.clear();
     stage.connections.clear();
-    presenter.beginAgain();
+    presenter.expect([]);
+    presenter.expect([demo]);
     await clock.flow(1_000);
     assert.deepEqual(stage.starts, ['demo', 'demo']);
     assert.deepEqual(messages(), []);
@@ -168,7 +169,8 @@ describe('Presenter', () => {
     presenter.noteTaken(['demo']);
     await clock.flow(60_000);
     assert.equal(stage.starts.length, twice, 'an editor that asks again and again starts nothing for ever');
-    presenter.beginAgain();
+    presenter.expect([]);
+    presenter.expect([demo]);
     await clock.flow(60_000);
     const thrice = stage.starts.length;
     stage.onStart = async (label) => {

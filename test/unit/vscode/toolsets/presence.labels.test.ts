@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { ServerState } from '../../../../src/core/reconcile/status.js';
-import { isBeginning, labelsOf } from '../../../../src/vscode/toolsets/labels.js';
+import { isBeginning, labelsOf } from '../../../../src/vscode/toolsets/presence.js';
 import { snapshot, status, toolset } from '../views/statuses.js';
 
 describe('labelsOf', () => {

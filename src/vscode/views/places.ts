@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import { homedir } from 'node:os';
 import { isAbsolute, relative } from 'node:path';
 import { isBelow } from '../../core/base/paths.js';
+import type { Place, Range } from '../../core/base/problem.js';
 import { isUsersOwn } from '../engine/configFiles.js';
 
 /** Returns a config file relative to its workspace folder, with the folder's name if there are several, or `~/…` for the user's file. */
@@ -19,4 +20,12 @@ export function pathLabel(file: string): string {
   const home = homedir();
   const label = vscode.workspace.asRelativePath(file);
   return isAbsolute(label) && isBelow(label, home) ? `~/${relative(home, label).replaceAll('\\', '/')}` : label;
+}
+
+export function toRange({ start, end }: Range): vscode.Range {
+  return new vscode.Range(start.line, start.character, end.line, end.character);
+}
+
+export function toLocation({ file, range }: Place): vscode.Location {
+  return new vscode.Location(vscode.Uri.file(file), toRange(range));
 }

@@ -1,6 +1,6 @@
 import { read } from '../../../../support/markdown.js';
 import assert from 'node:assert/strict';
-import { changedNodes, promptNodes, resourceNodes } from '../../../../../src/vscode/views/rows/offerRows.js';
+import { changedNodes, promptNodes, resourceNodes } from '../../../../../src/vscode/views/rows/serverRows.js';
 import { status } from '../statuses.js';
 
 describe('sidebar: prompts and resources (E3)', () => {
