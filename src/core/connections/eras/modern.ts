@@ -98,19 +98,19 @@ export class ModernProtocol implements Protocol {
   }
 
   async call(exchange: Exchange, method: string, params: Fields): Promise<Result> {
-    const { resources, tasks } = this.listening;
+    const { listening } = this;
     switch (method) {
       case 'ping':
       case 'logging/setLevel':
         return {};
       case 'resources/subscribe':
-        return await exchange.during(resources.add(params['uri']));
+        return await exchange.during(listening.add('resourceSubscriptions', params['uri']));
       case 'resources/unsubscribe':
-        return resources.remove(params['uri']);
+        return listening.remove('resourceSubscriptions', params['uri']);
       case watchTask:
-        return await exchange.during(tasks.add(params['taskId']));
+        return await exchange.during(listening.add('taskIds', params['taskId']));
       case unwatchTask:
-        return tasks.remove(params['taskId']);
+        return listening.remove('taskIds', params['taskId']);
       default:
         return await this.exchange(exchange, method, params);
     }
