@@ -5,15 +5,7 @@ import { finished } from 'node:stream/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { delay, limited } from '../../base/clock.js';
 import { answerIn, answers, readEvents, readRefusalText, readWholeAnswer, statusFailure } from './answer.js';
-import {
-  cancelledRequest,
-  OpenRequest,
-  requestId,
-  sharedController,
-  type HttpChannel,
-  type HttpChannelDeps,
-  type PostOptions,
-} from './endpoint.js';
+import { HttpChannel, requestId, type HttpChannelDeps, type PostTerms } from './endpoint.js';
 import { broken, discard, inShort, isForNow, shown, type HttpReply } from './exchange.js';
 import { readInitializeAnswer, versionHeader } from '../handshake.js';
 import { errorCodes } from '../../protocol/errors.js';
@@ -22,10 +14,7 @@ import { isLarge, jsonInSlices } from '../../protocol/json.js';
 import { messageOf } from '../../base/text.js';
 import { inNextTurn, inTurns } from '../../base/turns.js';
 import { unlessAborted } from '../../base/events.js';
-import { TransientMap } from '../../base/transientMap.js';
-import { modernVersion } from '../../protocol/versions.js';
-import { failureAnswer, TransportFailure } from '../../failures/transportFailure.js';
-import type { ServerSendOptions } from '../../peer/transport.js';
+import { TransportFailure } from '../../failures/transportFailure.js';
 
 interface StreamableDeps extends HttpChannelDeps {
   readonly timeoutMs: number;
@@ -35,14 +24,13 @@ interface StreamableDeps extends HttpChannelDeps {
 const handBackLimitMs = 50;
 const removeLimitMs = 500;
 
-export class StreamableChannel implements HttpChannel {
-  private readonly open = new TransientMap<RequestId, OpenRequest>();
-  private readonly closing = sharedController();
+export class StreamableChannel extends HttpChannel {
   private readonly liveness: Liveness;
   private readonly session: HttpSession;
   private readonly stream: ServerStream;
 
-  constructor(private readonly deps: StreamableDeps) {
+  constructor(deps: StreamableDeps) {
+    super(deps);
     const { signal } = this.closing;
     const onRenewed = (): void => {
       this.stream.restart();
@@ -53,86 +41,48 @@ export class StreamableChannel implements HttpChannel {
     this.stream = new ServerStream(deps, this.session, this.liveness, signal);
   }
 
-  async send(message: JSONRPCMessage, options?: ServerSendOptions): Promise<void> {
-    const id = requestId(message);
-    if (id !== undefined) return void this.request(id, message, options);
-    const cancelled = cancelledRequest(message);
-    const request = cancelled === undefined ? undefined : this.open.get(cancelled);
-    if (request) return await this.cancel(request, message);
-    const begins = 'method' in message && message.method === 'notifications/initialized';
-    try {
-      await this.tell(message, this.closing.signal);
-    } finally {
-      if (begins) this.stream.restart();
-    }
+  isAlive(): Promise<boolean> {
+    return this.liveness.answersPing();
   }
 
-  async isAlive(): Promise<boolean> {
-    return await this.liveness.answersPing();
-  }
-
-  async close(): Promise<void> {
+  override async close(): Promise<void> {
     if (this.closing.signal.aborted) return;
-    this.closing.abort();
-    for (const request of this.open.values()) request.abort();
+    await super.close();
     await limited(this.deps.clock, removeLimitMs, undefined, (signal) => this.session.remove(signal));
   }
 
-  private async cancel(request: OpenRequest, message: JSONRPCMessage): Promise<void> {
-    // For a modern server, the end of the answer's stream is the cancellation.
-    if (this.deps.endpoint.protocolVersion === modernVersion) return request.abort();
-    await request.cancel(this.deps.clock, this.closing.signal, (signal) => this.tell(message, signal));
+  protected async call(id: RequestId, message: JSONRPCMessage, terms: PostTerms): Promise<void> {
+    const { endpoint, deliver } = this.deps;
+    const session = endpoint.sessionId;
+    let isDenied = false;
+    const deliverUnlessDenied = (received: JSONRPCMessage): void => {
+      if (session !== undefined && answers(received, id) && deniesSession(received, message)) isDenied = true;
+      else deliver(received, id);
+    };
+    const reply = await this.session.post(message, 'call', terms);
+    await readWholeAnswer(this.deps, id, reply, deliverUnlessDenied, terms.signal);
+    if (!isDenied || session === undefined) return;
+    terms.onDelivery?.(false);
+    await unlessAborted(this.session.renew(session), terms.signal);
+    const again = await this.session.post(message, 'call', terms);
+    await readWholeAnswer(this.deps, id, again, (received) => deliver(received, id), terms.signal);
   }
 
-  private async request(id: RequestId, message: JSONRPCMessage, options?: ServerSendOptions): Promise<void> {
-    const failure = await this.answerTo(id, message, options);
-    if (!failure) return;
-    this.deps.deliver(failureAnswer(id, failure));
-    this.liveness.judge(failure);
-  }
-
-  /** Delivers the answer, or resolves to the reason why there is none. */
-  async answerTo(
-    id: RequestId,
-    message: JSONRPCMessage,
-    options?: ServerSendOptions,
-  ): Promise<TransportFailure | undefined> {
-    const request = new OpenRequest();
-    const { signal, onDelivery } = request;
-    if (this.closing.signal.aborted) request.abort();
-    this.open.set(id, request);
+  protected async tell(message: JSONRPCMessage, signal: AbortSignal): Promise<void> {
     try {
-      const own = { headers: options?.headers, onDelivery };
-      const session = this.deps.endpoint.sessionId;
-      let isDenied = false;
-      const deliver = (received: JSONRPCMessage): void => {
-        if (session !== undefined && answers(received, id) && deniesSession(received, message)) isDenied = true;
-        else this.deps.deliver(received, id);
-      };
-      const reply = await this.session.post(message, 'call', signal, own);
-      await readWholeAnswer(this.deps, id, reply, deliver, signal);
-      if (!isDenied || session === undefined) return undefined;
-      onDelivery(false);
-      await unlessAborted(this.session.renew(session), signal);
-      const again = await this.session.post(message, 'call', signal, own);
-      await readWholeAnswer(this.deps, id, again, (received) => this.deps.deliver(received, id), signal);
-      return undefined;
-    } catch (error) {
-      return request.failure(error, this.deps.endpoint.url);
-    } finally {
-      this.open.delete(id);
-    }
-  }
-
-  private async tell(message: JSONRPCMessage, signal: AbortSignal): Promise<void> {
-    try {
-      const reply = await this.session.post(message, 'other', signal);
+      const reply = await this.session.post(message, 'other', { signal });
       if (reply.status < 200 || reply.status > 299) throw await statusFailure(reply);
       await this.handBack(reply);
     } catch (error) {
       if (error instanceof TransportFailure) this.liveness.judge(error);
       throw error;
+    } finally {
+      if ('method' in message && message.method === 'notifications/initialized') this.stream.restart();
     }
+  }
+
+  protected failed(failure: TransportFailure): void {
+    this.liveness.judge(failure);
   }
 
   /**
@@ -230,38 +180,31 @@ class HttpSession {
     this.since = deps.clock.now();
   }
 
-  async post(
-    message: JSONRPCMessage,
-    kind: 'call' | 'other',
-    signal: AbortSignal,
-    own: Pick<PostOptions, 'headers' | 'onDelivery'> = {},
-  ): Promise<HttpReply> {
+  async post(message: JSONRPCMessage, kind: 'call' | 'other', terms: PostTerms): Promise<HttpReply> {
     const method = 'method' in message ? message.method : undefined;
-    if (method === 'initialize') return await this.initialize(message, kind, signal);
+    if (method === 'initialize') return await this.initialize(message, kind, terms.signal);
     const { endpoint } = this.deps;
     if (method === 'server/discover') {
-      const url = endpoint.configured;
-      const reply = await endpoint.post(JSON.stringify(message), kind, signal, { ...own, url });
+      const reply = await endpoint.post(JSON.stringify(message), kind, { ...terms, url: endpoint.configured });
       if (reply.status <= 299) endpoint.url = reply.url;
       return reply;
     }
-    if (this.renewing) await unlessAborted(this.renewing, signal);
+    if (this.renewing) await unlessAborted(this.renewing, terms.signal);
     const body = isLarge(message) ? await inTurns(jsonInSlices(message)) : JSON.stringify(message);
     const session = endpoint.sessionId;
-    const reply = await endpoint.post(body, kind, signal, own);
-    const id = requestId(message);
+    const reply = await endpoint.post(body, kind, terms);
     const accepted = session === undefined ? reply : await this.unlessRefused(reply, message);
-    if (accepted && accepted.status <= 299 && id !== undefined) this.accepted += 1;
+    if (accepted && accepted.status <= 299 && requestId(message) !== undefined) this.accepted += 1;
     if (accepted || session === undefined) return accepted ?? reply;
-    own.onDelivery?.(false);
-    await unlessAborted(this.renew(session), signal);
-    return await endpoint.post(body, kind, signal, own);
+    terms.onDelivery?.(false);
+    await unlessAborted(this.renew(session), terms.signal);
+    return await endpoint.post(body, kind, terms);
   }
 
   private async initialize(message: JSONRPCMessage, kind: 'call' | 'other', signal: AbortSignal): Promise<HttpReply> {
     const { endpoint } = this.deps;
     this.first = message;
-    const reply = await endpoint.post(JSON.stringify(message), kind, signal, { url: endpoint.configured });
+    const reply = await endpoint.post(JSON.stringify(message), kind, { signal, url: endpoint.configured });
     if (reply.status > 299) return reply;
     endpoint.url = reply.url;
     const session = reply.headers['mcp-session-id'];
@@ -329,7 +272,7 @@ class HttpSession {
     if (answer.kind === 'wrong') throw this.lost(`was answered wrongly: the answer ${answer.detail}`);
     endpoint.protocolVersion = versionHeader(answer.facts.protocolVersion);
     const initialized = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' });
-    const reply = await endpoint.post(initialized, 'other', signal);
+    const reply = await endpoint.post(initialized, 'other', { signal });
     discard(reply.body);
   }
 
@@ -464,7 +407,7 @@ class Liveness {
   }
 
   async answersPing(): Promise<boolean> {
-    const reply = await this.deps.endpoint.post(this.ping(), 'other', this.closing).catch(() => undefined);
+    const reply = await this.deps.endpoint.post(this.ping(), 'other', { signal: this.closing }).catch(() => undefined);
     if (reply) discard(reply.body);
     return reply !== undefined && reply.status >= 200 && reply.status <= 299;
   }
@@ -473,7 +416,7 @@ class Liveness {
     const { endpoint, clock, die } = this.deps;
     for (let attempt = 1; ; attempt++) {
       try {
-        const reply = await endpoint.post(this.ping(), 'other', signal);
+        const reply = await endpoint.post(this.ping(), 'other', { signal });
         reply.body.destroy();
         return;
       } catch (error) {
