@@ -246,12 +246,12 @@ export class OAuthAccess implements HttpAccess {
     const { launch } = this;
     const { clock } = this.deps;
     const fetchFn = this.fetchFor(signal);
-    const { renewed, signedInAsProgram } = await import('./renewal.js');
+    const { programGrant, renewed } = await import('./renewal.js');
     const { loadOAuthSdk } = await import('./sdk.js');
     if (launch.oauth?.grant === 'client_credentials') {
       const authority = await this.discovered(signal, false);
       const scope = this.wantedScope(authority);
-      return { kind: 'renewed', grant: await signedInAsProgram({ authority, launch, scope, fetchFn, clock }) };
+      return { kind: 'renewed', grant: await programGrant({ authority, launch, scope, fetchFn, clock }) };
     }
     const { client } = grant ?? {};
     if (!client || grant?.tokens.refresh_token === undefined) return undefined;
@@ -378,7 +378,6 @@ function oauthFetch(agents: HttpAgents, userAgent: string, signal: AbortSignal):
 }
 
 interface Challenge {
-  readonly isBearer: boolean;
   readonly metadataUrl: URL | undefined;
   readonly scope: string | undefined;
   readonly error: string | undefined;
@@ -387,7 +386,7 @@ interface Challenge {
 /** Returns the first Bearer challenge, because the header may have several. */
 export function readChallenge(header: string | undefined): Challenge {
   const bearer = /(?:^|,)\s*bearer(?=\s|,|$)/i.exec(header ?? '');
-  if (!bearer) return { isBearer: false, metadataUrl: undefined, scope: undefined, error: undefined };
+  if (!bearer) return { metadataUrl: undefined, scope: undefined, error: undefined };
   const parameters = new Map<string, string>();
   const rest = (header ?? '').slice(bearer.index + bearer[0].length);
   const parameter = /[\s,]*([a-z_]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]*))/iy;
@@ -399,7 +398,6 @@ export function readChallenge(header: string | undefined): Challenge {
   const metadata = parameters.get('resource_metadata') ?? '';
   const metadataUrl = URL.canParse(metadata) ? new URL(metadata) : undefined;
   return {
-    isBearer: true,
     metadataUrl: metadataUrl && /^https?:$/.test(metadataUrl.protocol) ? metadataUrl : undefined,
     scope: parameters.get('scope') || undefined,
     error: parameters.get('error'),
