@@ -18,8 +18,7 @@ import type { Log } from '../base/log.js';
 import { messageOf } from '../base/text.js';
 import type { LoopShare } from '../base/turns.js';
 import { TransportFailure } from '../failures/transportFailure.js';
-import type { Exchange, Peer, PeerListener, Result } from '../peer/peer.js';
-import type { ServerTransport } from '../peer/transport.js';
+import type { Exchange, Peer, PeerListener, Result, ServerTransport } from '../peer/peer.js';
 import type { Fields, ServerClient } from '../protocol/client.js';
 import type { RpcError } from '../protocol/errors.js';
 import type { ServerOutcome } from '../protocol/request.js';
@@ -342,8 +341,8 @@ export class LiveConnection implements Connection, PeerListener {
     }
   }
 
-  private outcomeOf(error: unknown, { limits }: Exchange): Failure {
-    if (limits?.end) return limits.end;
+  private outcomeOf(error: unknown, { end }: Exchange): Failure {
+    if (end) return end;
     const { code, data } = error as { code?: unknown; data?: unknown };
     if (data instanceof TransportFailure) return outcomeOfFailure(data);
     if (this.state.kind !== 'live' || typeof code !== 'number') return this.lost(error);

@@ -8,8 +8,7 @@
  */
 import { BoundedMap } from '../base/boundedMap.js';
 import { isObject } from '../base/isObject.js';
-import type { Exchange, Peer } from '../peer/peer.js';
-import type { ServerTransport } from '../peer/transport.js';
+import type { Exchange, Peer, ServerTransport } from '../peer/peer.js';
 import { refusal, type Fields, type ServerClient } from '../protocol/client.js';
 import { errorCodes, RpcFailure } from '../protocol/errors.js';
 import { isKeptId, metaOf } from '../protocol/versions.js';
@@ -98,7 +97,7 @@ export class ServerRequests {
   private causesOf(message: object): readonly Exchange[] {
     const origin = this.transport.originOf?.(message);
     const related = origin === undefined ? undefined : this.peer.exchangeOf(origin);
-    if (related?.limits) return [related];
+    if (related?.terms) return [related];
     const [first, ...others] = new Set(this.peer.open.values().filter(({ client }) => client !== undefined));
     if (!first) return [];
     if (others.every(({ client }) => client && isSame(first.client, client))) return [first, ...others];

@@ -14,8 +14,14 @@ import { isObject } from '../../base/isObject.js';
 import type { Log } from '../../base/log.js';
 import type { FailedOpening } from '../../failures/startFailure.js';
 import { TransportFailure } from '../../failures/transportFailure.js';
-import { rpcErrorOf, type Exchange, type Peer, type Result, ConnectionEnded } from '../../peer/peer.js';
-import type { ServerTransport } from '../../peer/transport.js';
+import {
+  rpcErrorOf,
+  type Exchange,
+  type Peer,
+  type Result,
+  ConnectionEnded,
+  type ServerTransport,
+} from '../../peer/peer.js';
 import { declaredCapabilities, type Fields, type ServerClient } from '../../protocol/client.js';
 import { errorCodes, RpcFailure, type RpcError } from '../../protocol/errors.js';
 import { inBrief, shortened } from '../../protocol/inBrief.js';

@@ -7,7 +7,7 @@ import { broken, discard, exchange, type HttpExchange, type HttpReply, isWithinO
 import { failureAnswer, TransportFailure, wasNotDelivered } from '../../failures/transportFailure.js';
 import { modernVersion } from '../../protocol/versions.js';
 import { TransientMap } from '../../base/transientMap.js';
-import type { ServerSendOptions } from '../../peer/transport.js';
+import type { ServerSendOptions } from '../../peer/peer.js';
 import { setMaxListeners } from 'node:events';
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { limited, type Clock } from '../../base/clock.js';

@@ -24,7 +24,7 @@ import {
   TransportFailure,
   type TransportFailureReason,
 } from '../../failures/transportFailure.js';
-import type { ServerSendOptions, ServerTransport } from '../../peer/transport.js';
+import type { ServerSendOptions, ServerTransport } from '../../peer/peer.js';
 
 interface HttpTransportDeps {
   readonly launch: HttpLaunch;

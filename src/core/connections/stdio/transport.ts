@@ -26,7 +26,7 @@ import { errorCodes } from '../../protocol/errors.js';
 import type { ProcessTree } from '../../processes/processTree.js';
 import { causeOfDeath, type StdioEnding, type StdioRemains } from '../../failures/stdio.js';
 import { failureAnswer, TransportFailure } from '../../failures/transportFailure.js';
-import type { ServerTransport } from '../../peer/transport.js';
+import type { ServerTransport } from '../../peer/peer.js';
 import type { Readable } from 'node:stream';
 import type { Disposable } from '../../base/disposables.js';
 

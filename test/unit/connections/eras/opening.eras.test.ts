@@ -5,7 +5,7 @@ import { LoopShare } from '../../../../src/core/base/turns.js';
 import type { LiveConnection } from '../../../../src/core/connections/liveConnection.js';
 import { openConnection, type Opening } from '../../../../src/core/connections/eras/opening.js';
 import { TransportFailure } from '../../../../src/core/failures/transportFailure.js';
-import type { ServerTransport } from '../../../../src/core/peer/transport.js';
+import type { ServerTransport } from '../../../../src/core/peer/peer.js';
 import type { ServerOutcome } from '../../../../src/core/protocol/request.js';
 import type { Era } from '../../../../src/core/protocol/versions.js';
 import { FakeClock, rest } from '../../../support/fakes/fakeClock.js';
