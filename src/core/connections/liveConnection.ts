@@ -4,12 +4,7 @@
  * It does not start or restart anything. Invariants: a call has one outcome, and is never sent twice; the outcomes of
  * all calls in flight are settled before `onDidDie` fires; progress reaches the call before its result does.
  */
-import type {
-  CallToolResult,
-  JSONRPCNotification,
-  JSONRPCRequest,
-  ServerCapabilities,
-} from '@modelcontextprotocol/sdk/types.js';
+import type { CallToolResult, JSONRPCNotification, JSONRPCRequest } from '@modelcontextprotocol/sdk/types.js';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { limited, type Clock } from '../base/clock.js';
 import type { Disposable } from '../base/disposables.js';
@@ -18,22 +13,13 @@ import type { Log } from '../base/log.js';
 import { messageOf } from '../base/text.js';
 import type { LoopShare } from '../base/turns.js';
 import { TransportFailure } from '../failures/transportFailure.js';
-import type { Exchange, Peer, PeerListener, Result, ServerTransport } from '../peer/peer.js';
+import type { Exchange, Peer, PeerListener, ServerTransport } from '../peer/peer.js';
 import type { Fields, ServerClient } from '../protocol/client.js';
 import type { RpcError } from '../protocol/errors.js';
 import type { ServerOutcome } from '../protocol/request.js';
 import { taskChanged } from '../protocol/versions.js';
-import type {
-  Connection,
-  ListOptions,
-  OfferKind,
-  PromptListing,
-  ResourceListing,
-  TimedCall,
-  TimedRequest,
-  TimedTerms,
-  ToolListing,
-} from './connection.js';
+import type { PromptListing, ResourceListing, ToolListing } from '../tools/catalogue.js';
+import type { Connection, ListOptions, OfferKind, TimedCall, TimedRequest, TimedTerms } from './connection.js';
 import { OfferLister } from './listing.js';
 import { logMessage } from './logging.js';
 import { outcomeOfFailure, readCallResult, readOtherResult, readProgress } from './outcomes.js';
@@ -46,8 +32,8 @@ export interface Protocol extends Disposable {
   /** Returns what a request for this client says in `_meta`; undefined if it says nothing there. */
   metaFor(client: ServerClient | undefined): Fields | undefined;
   /** Resolves to the result of a request for a client; rejects with an `RpcFailure`. */
-  call(exchange: Exchange, method: string, params: Fields): Promise<Result>;
-  list(method: string, params: Fields | undefined, signal: AbortSignal): Promise<Result>;
+  call(exchange: Exchange, method: string, params: Fields): Promise<Fields>;
+  list(method: string, params: Fields | undefined, signal: AbortSignal): Promise<Fields>;
   /** Tells the server that we listen, and passes on what it reports from now on. Rejects if it cannot be told. */
   begin(report: (notification: JSONRPCNotification) => void): Promise<void>;
   /** Returns a notification as the connection handles it; undefined if that has no use for it. */
@@ -71,6 +57,9 @@ interface LiveConnectionDeps {
 /** A server that answers no ping gets the first call of its next client after this time, in milliseconds. */
 const rootsLimitMs = 2_000;
 
+const offerKinds = ['tools', 'prompts', 'resources'] as const;
+const toldToClients = ['notifications/message', 'notifications/elicitation/complete'];
+
 type Failure = Exclude<ServerOutcome<unknown>, { kind: 'result' }>;
 type State =
   | { readonly kind: 'live' }
@@ -80,7 +69,7 @@ type State =
 export class LiveConnection implements Connection, PeerListener {
   readonly serverInfo: Connection['serverInfo'];
   readonly instructions: string | undefined;
-  readonly capabilities: ServerCapabilities;
+  readonly capabilities: Connection['capabilities'];
   readonly protocolVersion: string;
   readonly pid: number | undefined;
   readonly share: LoopShare;
@@ -152,24 +141,11 @@ export class LiveConnection implements Connection, PeerListener {
 
   handle(notification: JSONRPCNotification): void {
     const { method, params = {} } = notification;
-    switch (method) {
-      case 'notifications/tools/list_changed':
-        return this.toolsChanged();
-      case 'notifications/prompts/list_changed':
-        return this.offerChanged.fire('prompts');
-      case 'notifications/resources/list_changed':
-        return this.offerChanged.fire('resources');
-      case 'notifications/resources/updated':
-        return this.resourceUpdated.fire(params);
-      case taskChanged:
-        return this.taskUpdated.fire(params);
-      case 'notifications/message':
-        logMessage(this.deps.log, params);
-        return this.deps.serverRequests.tell(notification);
-      case 'notifications/elicitation/complete':
-        return this.deps.serverRequests.tell(notification);
-      default:
-    }
+    if (method === 'notifications/message') logMessage(this.deps.log, params);
+    if (method === 'notifications/resources/updated') this.resourceUpdated.fire(params);
+    else if (method === taskChanged) this.taskUpdated.fire(params);
+    else if (toldToClients.includes(method)) this.deps.serverRequests.tell(notification);
+    else for (const kind of offerKinds) if (method === `notifications/${kind}/list_changed`) this.changed(kind);
   }
 
   /** While one request waits, it is the answer. */
@@ -205,15 +181,14 @@ export class LiveConnection implements Connection, PeerListener {
     });
   }
 
-  private toolsChanged(): void {
-    this.changedUnheard ||= !this.offerChanged.isHeard;
-    this.offerChanged.fire('tools');
+  private changed(kind: OfferKind): void {
+    if (kind === 'tools') this.changedUnheard ||= !this.offerChanged.isHeard;
+    this.offerChanged.fire(kind);
   }
 
   private renewed(): void {
     this.sessionRenewed.fire();
-    this.toolsChanged();
-    for (const kind of ['prompts', 'resources'] as const) if (this.capabilities[kind]) this.offerChanged.fire(kind);
+    for (const kind of offerKinds) if (kind === 'tools' || this.capabilities[kind]) this.changed(kind);
   }
 
   ended(): void {

@@ -364,11 +364,16 @@ export class Exchange implements Disposable {
 }
 
 /** Returns a thrown value as the error for the other side. */
-export function rpcErrorOf(error: unknown): RpcError {
+function rpcErrorOf(error: unknown): RpcError {
   const { code, data } = (isObject(error) ? error : {}) as { code?: unknown; data?: unknown };
   return {
     code: Number.isSafeInteger(code) ? (code as number) : errorCodes.internal,
     message: messageOf(error),
     ...(data !== undefined && { data }),
   };
+}
+
+export function rpcFailureOf(error: unknown): RpcFailure {
+  const { code, message, data } = rpcErrorOf(error);
+  return new RpcFailure(code, message, data);
 }

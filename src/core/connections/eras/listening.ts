@@ -11,7 +11,7 @@ import { delay, limited, type Clock } from '../../base/clock.js';
 import { unlessAborted } from '../../base/events.js';
 import { isObject } from '../../base/isObject.js';
 import type { Log } from '../../base/log.js';
-import { rpcErrorOf, type Exchange, type Peer, type Result } from '../../peer/peer.js';
+import { rpcFailureOf, type Exchange, type Peer } from '../../peer/peer.js';
 import { asText } from '../../base/text.js';
 import { TransportFailure } from '../../failures/transportFailure.js';
 import type { Fields } from '../../protocol/client.js';
@@ -97,7 +97,7 @@ export class Listening {
   }
 
   /** Resolves to the result of the request; rejects with an `RpcFailure` if the server does not report the item. */
-  async add(kind: ItemKind, item: unknown): Promise<Result> {
+  async add(kind: ItemKind, item: unknown): Promise<Fields> {
     if (typeof item !== 'string') return {};
     const items = this.watched[kind];
     // Concurrent requests for one item share one answer.
@@ -114,7 +114,7 @@ export class Listening {
     throw new RpcFailure(errorCodes.invalidParams, 'The server does not report updates of this resource.');
   }
 
-  remove(kind: ItemKind, item: unknown): Result {
+  remove(kind: ItemKind, item: unknown): Fields {
     if (typeof item === 'string' && this.watched[kind].delete(item)) this.renew().catch(() => undefined);
     return {};
   }
@@ -159,10 +159,7 @@ export class Listening {
       this.requests.set(request.id, request);
       const ended = exchange.send('subscriptions/listen', params).then(
         () => this.ended(request.id),
-        (error: unknown) => {
-          const { code, message, data } = rpcErrorOf(error);
-          this.ended(request.id, new RpcFailure(code, message, data));
-        },
+        (error: unknown) => this.ended(request.id, rpcFailureOf(error)),
       );
       void ended.finally(() => exchange.dispose());
     });

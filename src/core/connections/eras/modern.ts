@@ -14,14 +14,7 @@ import { isObject } from '../../base/isObject.js';
 import type { Log } from '../../base/log.js';
 import type { FailedOpening } from '../../failures/startFailure.js';
 import { TransportFailure } from '../../failures/transportFailure.js';
-import {
-  rpcErrorOf,
-  type Exchange,
-  type Peer,
-  type Result,
-  ConnectionEnded,
-  type ServerTransport,
-} from '../../peer/peer.js';
+import { rpcFailureOf, ConnectionEnded, type Exchange, type Peer, type ServerTransport } from '../../peer/peer.js';
 import { declaredCapabilities, type Fields, type ServerClient } from '../../protocol/client.js';
 import { errorCodes, RpcFailure, type RpcError } from '../../protocol/errors.js';
 import { inBrief, shortened } from '../../protocol/inBrief.js';
@@ -90,11 +83,10 @@ export class ModernProtocol implements Protocol {
   metaFor(client: ServerClient | undefined): Fields {
     const { meta } = this.deps;
     if (!client) return meta;
-    let said = this.declared.get(client.capabilities);
-    if (!said) {
-      said = { ...meta, [metaKeys.clientCapabilities]: modernCapabilities(client.capabilities) };
-      this.declared.set(client.capabilities, said);
-    }
+    const { capabilities } = client;
+    const known = this.declared.get(capabilities);
+    const said = known ?? { ...meta, [metaKeys.clientCapabilities]: modernCapabilities(capabilities) };
+    if (!known) this.declared.set(capabilities, said);
     return client.logLevel === undefined ? said : { ...said, [metaKeys.logLevel]: client.logLevel };
   }
 
@@ -103,7 +95,7 @@ export class ModernProtocol implements Protocol {
     return this.listening.start();
   }
 
-  async call(exchange: Exchange, method: string, params: Fields): Promise<Result> {
+  async call(exchange: Exchange, method: string, params: Fields): Promise<Fields> {
     const { listening } = this;
     switch (method) {
       case 'ping':
@@ -122,7 +114,7 @@ export class ModernProtocol implements Protocol {
     }
   }
 
-  async list(method: string, params: Fields | undefined, signal: AbortSignal): Promise<Result> {
+  async list(method: string, params: Fields | undefined, signal: AbortSignal): Promise<Fields> {
     const whole = { ...params, _meta: this.deps.meta };
     return await this.deps.peer.during(signal, undefined, (exchange) => this.exchange(exchange, method, whole));
   }
@@ -134,10 +126,9 @@ export class ModernProtocol implements Protocol {
     return { ...notification, params: withoutMeta(params, metaKeys.subscriptionId) };
   }
 
-  answer({ method }: JSONRPCRequest): Promise<undefined> {
+  async answer({ method }: JSONRPCRequest): Promise<undefined> {
     const text = `[protocol] The server sent the request ${method}, which no server may send since 2026-07-28.`;
     this.deps.log.write('warn', text);
-    return Promise.resolve(undefined);
   }
 
   takes(): boolean {
@@ -154,12 +145,12 @@ export class ModernProtocol implements Protocol {
     this.listening.dispose();
   }
 
-  private async exchange(exchange: Exchange, method: string, params: Fields): Promise<Result> {
+  private async exchange(exchange: Exchange, method: string, params: Fields): Promise<Fields> {
     let request = params;
     let isRefused = false;
     for (let rounds = 0; ;) {
       const mirrored = this.deps.headers.mirroredBy(request['name']);
-      let result: Result;
+      let result: Fields;
       try {
         result = await exchange.send(method, request);
       } catch (error) {
@@ -185,7 +176,7 @@ export class ModernProtocol implements Protocol {
     return JSON.stringify(this.deps.headers.of({ jsonrpc: '2.0', method, params }, mirrored));
   }
 
-  private complete(method: string, request: Fields, result: Result, hadInput: boolean): Result {
+  private complete(method: string, request: Fields, result: Fields, hadInput: boolean): Fields {
     const { resultType = 'complete' } = result;
     if (resultType === 'complete') {
       if (method === 'tools/list' && this.hasHeaders) this.deps.headers.learn(result);
@@ -196,18 +187,14 @@ export class ModernProtocol implements Protocol {
     throw new RpcFailure(errorCodes.internal, message);
   }
 
-  private async inputFor(exchange: Exchange, result: Result): Promise<Fields> {
+  private async inputFor(exchange: Exchange, result: Fields): Promise<Fields> {
     const input = readInput(result);
     if (typeof input === 'string') throw inputFailure(`asked for input, but ${input}.`);
     const { requests, state } = input;
     if (requests.length === 0) await exchange.during(delay(this.deps.clock, stateOnlyPauseMs));
     const ask = async (request: InputRequest): Promise<[string, Fields]> => {
-      try {
-        return [request.key, await this.deps.serverRequests.answer(request, undefined, [exchange])];
-      } catch (error) {
-        const { code, message, data } = rpcErrorOf(error);
-        throw new RpcFailure(code, message, data);
-      }
+      const asked = this.deps.serverRequests.answer(request, undefined, [exchange]);
+      return [request.key, await asked.catch((error: unknown) => Promise.reject(rpcFailureOf(error)))];
     };
     const answers = await exchange.during(Promise.all(requests.map(ask)));
     return {
@@ -228,8 +215,7 @@ export class ModernProtocol implements Protocol {
     let cursor: unknown;
     for (let pages = 0; pages < mostToolPages; pages++) {
       const params = { ...(cursor !== undefined && { cursor }), _meta: meta };
-      const ask = (signal: AbortSignal): Promise<Result> => peer.request('tools/list', params, signal);
-      const page = await limited(clock, toolPageLimitMs, undefined, ask);
+      const page = await limited(clock, toolPageLimitMs, undefined, (over) => peer.request('tools/list', params, over));
       headers.learn(page);
       cursor = page['nextCursor'];
       if (typeof cursor !== 'string' || cursor === '') return;
@@ -269,11 +255,10 @@ type InputRequest = ServerRequest & { readonly key: string };
 
 interface Input {
   readonly requests: readonly InputRequest[];
-  /** The server wants this back, word for word. */
   readonly state: string | undefined;
 }
 
-/** Returns the fault of the result, as a clause, if it cannot be answered. */
+/** Returns the fault of the result as a clause if it cannot be answered. */
 function readInput({ inputRequests = {}, requestState }: Fields): Input | string {
   if (requestState !== undefined && typeof requestState !== 'string') return 'its `requestState` is not a string';
   if (!isObject(inputRequests)) return 'its `inputRequests` is not an object';
@@ -303,23 +288,23 @@ function inOurWords(error: RpcFailure): RpcFailure {
   return new RpcFailure(errorCodes.internal, `The server refused ${what}: ${message}`);
 }
 
-function isExpectedTask(result: Result, method: string, request: Fields): boolean {
+function isExpectedTask(result: Fields, method: string, request: Fields): boolean {
   const declared = metaOf(request)[metaKeys.clientCapabilities];
   return method === 'tools/call' && isObject(declared) && taskIn(result) !== undefined && knowsTasks(declared);
 }
 
-function withoutEnvelope(result: Result): Result {
+function withoutEnvelope(result: Fields): Fields {
   const { resultType, ...rest } = result;
   const whole = resultType === undefined ? result : rest;
   return isObject(whole['_meta']) ? withoutMeta(whole, metaKeys.serverInfo) : whole;
 }
 
 /** A result depending on more than its request must not be cached (X8). */
-function withoutHints({ ttlMs: _, cacheScope: __, ...rest }: Result): Result {
+function withoutHints({ ttlMs: _, cacheScope: __, ...rest }: Fields): Fields {
   return rest;
 }
 
-function withoutMeta(fields: Fields, key: string): Result {
+function withoutMeta(fields: Fields, key: string): Fields {
   const { _meta: meta, ...rest } = fields;
   const kept = Object.entries(isObject(meta) ? meta : {}).filter(([name]) => name !== key);
   return kept.length > 0 ? { ...rest, _meta: Object.fromEntries(kept) } : rest;
@@ -351,17 +336,11 @@ export function readRefusedVersion(data: unknown): Discovery | { readonly kind: 
 
 function otherVersions(supported: readonly unknown[]): Discovery {
   // A version has ten characters, so no more of the list is read than is shown.
-  const theirs = supported
-    .slice(0, 20)
-    .filter((version) => typeof version === 'string')
-    .map((version) => version.slice(0, 200))
-    .join(', ');
+  const texts = supported.slice(0, 20).filter((version) => typeof version === 'string');
+  const theirs = shortened(texts.map((version) => version.slice(0, 200)).join(', '), 200);
   const ours = [modernVersion, ...protocolVersions].join(', ');
-  return {
-    kind: 'refused',
-    code: errorCodes.unsupportedVersion,
-    message: `It speaks protocol versions ${shortened(theirs, 200)}, but MCP Toolsets speaks only ${ours}.`,
-  };
+  const message = `It speaks protocol versions ${theirs}, but MCP Toolsets speaks only ${ours}.`;
+  return { kind: 'refused', code: errorCodes.unsupportedVersion, message };
 }
 
 export async function discover(
@@ -386,9 +365,9 @@ export async function discover(
 const discoverLimitMs = 5_000;
 
 export function inTime(clock: Clock, discovery: Promise<Discovery>): Promise<Discovery | undefined> {
-  const first = (over: AbortSignal): Promise<Discovery | undefined> =>
-    Promise.race([discovery, untilAborted(over).then(() => undefined)]);
-  return limited(clock, discoverLimitMs, undefined, first);
+  return limited(clock, discoverLimitMs, undefined, (over) =>
+    Promise.race([discovery, untilAborted(over).then(() => undefined)]),
+  );
 }
 
 /** True unless the server could not be reached: an HTTP server refuses a request by its status. */

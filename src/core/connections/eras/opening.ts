@@ -13,7 +13,7 @@ import type { Log } from '../../base/log.js';
 import type { LoopShare } from '../../base/turns.js';
 import { startFailure, type FailedOpening, type TransportFailures } from '../../failures/startFailure.js';
 import { refusesUs, TransportFailure } from '../../failures/transportFailure.js';
-import { ConnectionEnded, Peer, type PeerListener, type Result, type ServerTransport } from '../../peer/peer.js';
+import { ConnectionEnded, Peer, type PeerListener, type ServerTransport } from '../../peer/peer.js';
 import { declaredCapabilities, type Fields, type ServerClient } from '../../protocol/client.js';
 import { errorCodes, RpcFailure, type RpcError } from '../../protocol/errors.js';
 import { modernVersion, protocolVersions } from '../../protocol/versions.js';
@@ -148,7 +148,7 @@ async function openProtocol(
   }
 }
 
-type Answer = { readonly result: Result } | { readonly error: RpcFailure };
+type Answer = { readonly result: Fields } | { readonly error: RpcFailure };
 
 class ProtocolChoice {
   private readonly headers = new RequestHeaders();

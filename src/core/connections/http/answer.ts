@@ -9,16 +9,15 @@ import { withoutMark } from '../../base/byteOrderMark.js';
 import { delay } from '../../base/clock.js';
 import { isObject } from '../../base/isObject.js';
 import type { Disposable } from '../../base/disposables.js';
-import type { HttpChannelDeps } from './endpoint.js';
+import { requestId, type HttpChannelDeps } from './endpoint.js';
 import {
   broken,
-  canDecode,
   type HttpReply,
   inShort,
   isForNow,
   readPieces,
+  readRefusalText,
   readShort,
-  readText,
   shown,
 } from './exchange.js';
 import type { Log } from '../../base/log.js';
@@ -36,8 +35,6 @@ import {
 import { decodedInSlices, storedJson } from '../../protocol/json.js';
 import { TransportFailure } from '../../failures/transportFailure.js';
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
-
-const refusalLimit = 1024 * 1024;
 
 /** Bounds on the server's retry delay: without them it could keep us busy, or silence us for a month. */
 const shortestRetryMs = 100;
@@ -92,9 +89,9 @@ export async function readWholeAnswer(
       });
       if (!taken) continue;
       current = taken;
-      if (current.status !== 200 || current.contentType !== 'text/event-stream') {
-        current.body.destroy();
-        if (!isForNow(current)) throw failure;
+      if (!isEventStream(taken)) {
+        taken.body.destroy();
+        if (!isForNow(taken)) throw failure;
         retryMs = Math.max(firstDelayMs * 2 ** attempt, retryMs ?? 0);
         continue;
       }
@@ -115,31 +112,27 @@ async function readAnswer(reply: HttpReply, id: RequestId, reader: AnswerReader)
   throw notMcp(reply, status === 202 ? 'it accepted the request, but did not answer it' : await readShort(reply));
 }
 
-/** More than this of a body appears in no message. */
+/** More of a body, or of a stream without events, appears in no message. */
 const mostShown = 8 * 1024;
+const mostUnread = 1024;
 
-function notMcp({ contentType, headers, url }: HttpReply, text: string, isJson = true): TransportFailure {
-  const encoding = headers['content-encoding'];
-  const isCompressed = encoding !== undefined && !canDecode(encoding);
+function notMcp({ contentType, unreadEncoding, url }: HttpReply, text: string, isJson = true): TransportFailure {
+  const isCompressed = unreadEncoding !== undefined;
   const isUtf16 = text.includes('\0"\0') || text.includes('"\0');
   const fault = isCompressed ? 'compression' : isUtf16 ? 'utf16' : isJson ? undefined : 'notJson';
-  const body = isCompressed ? `compressed with ${shortened(encoding, 60)}` : inShort(text.replace(/[\0\uFFFD]/g, ''));
+  const body = isCompressed
+    ? `compressed with ${shortened(unreadEncoding, 60)}`
+    : inShort(text.replace(/[\0\uFFFD]/g, ''));
   return new TransportFailure({ kind: 'notMcp', contentType, body, url: shown(url), ...(fault && { fault }) });
-}
-
-/** A long text is not parsed again for a message. */
-function isReadableJson(text: string): boolean {
-  if (text.length > longMessage) return true;
-  try {
-    JSON.parse(withoutMark(text));
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 export async function statusFailure(reply: HttpReply): Promise<TransportFailure> {
   return failureWith(reply, await readShort(reply));
+}
+
+/** A long text is not parsed again for a message. */
+function isJson(text: string): boolean {
+  return text.length > longMessage || storedJson(withoutMark(text)) !== undefined;
 }
 
 /** A JSON-RPC error without the id of the request is no answer, but its message says why. */
@@ -162,19 +155,13 @@ async function readRefusal(reply: HttpReply, id: RequestId, { deliver }: AnswerR
   deliver(answer);
 }
 
-/** Resolves to the text of a refusal: all of it if it may be JSON-RPC, its beginning otherwise. */
-export async function readRefusalText(reply: HttpReply): Promise<string> {
-  if (reply.contentType !== 'application/json') return await readShort(reply);
-  return await readText(reply, refusalLimit).catch(() => '');
+export function answerIn(reply: HttpReply, text: string, id: RequestId | undefined): JSONRPCMessage | undefined {
+  if (reply.contentType !== 'application/json' || id === undefined) return undefined;
+  return parseMessages(text)?.find((message) => answers(message, id));
 }
 
-export function answerIn(
-  { contentType }: HttpReply,
-  text: string,
-  id: RequestId | undefined,
-): JSONRPCMessage | undefined {
-  if (contentType !== 'application/json' || id === undefined) return undefined;
-  return parseMessages(text)?.find((message) => answers(message, id));
+export function isEventStream({ status, contentType }: HttpReply): boolean {
+  return status === 200 && contentType === 'text/event-stream';
 }
 
 async function readJson(reply: HttpReply, id: RequestId, { deliver, share }: AnswerReader): Promise<undefined> {
@@ -200,7 +187,7 @@ async function readJson(reply: HttpReply, id: RequestId, { deliver, share }: Ans
     long.dispose();
   }
   if (!messages?.some((message) => answers(message, id)))
-    throw notMcp(reply, text.slice(0, mostShown), messages !== undefined || isReadableJson(text));
+    throw notMcp(reply, text.slice(0, mostShown), messages !== undefined || isJson(text));
 }
 
 async function readStream(
@@ -222,9 +209,8 @@ async function readStream(
       onId: (eventId) => (lastEventId = eventId),
       onUnread: (text) => (unread = text),
       onOther: (event) => {
-        if (event !== 'endpoint') return;
-        isLegacy = true;
-        reply.body.destroy();
+        isLegacy ||= event === 'endpoint';
+        if (isLegacy) reply.body.destroy();
       },
       isAsked: (message) => answers(withId(message, id), id),
       deliver: (received) => {
@@ -239,18 +225,13 @@ async function readStream(
   }
   if (answered) return undefined;
   if (isLegacy) {
-    const { contentType } = reply;
     const body = 'an event `endpoint`';
-    throw new TransportFailure({ kind: 'notMcp', contentType, body, url, isLegacyStream: true });
+    throw new TransportFailure({ kind: 'notMcp', contentType: reply.contentType, body, url, isLegacyStream: true });
   }
   if (isEnded && lastEventId === undefined && unread.trim() !== '') throw notMcp(reply, unread);
-  const final = failure.reason.kind === 'closed' || failure.reason.kind === 'tooLarge';
-  if (lastEventId === undefined || final) throw failure;
+  if (lastEventId === undefined || ['closed', 'tooLarge'].includes(failure.reason.kind)) throw failure;
   return { lastEventId, failure, getsOn: isEnded || lastEventId !== after };
 }
-
-/** This many characters of a stream without events are kept, for a message. */
-const mostUnread = 1024;
 
 /** Some servers write the number as a text. */
 export function answers(message: JSONRPCMessage, id: RequestId): boolean {
@@ -291,10 +272,10 @@ export async function readEvents(reply: HttpReply, reader: EventStreamReader): P
   // The reading of a short, expected answer is charged to the caller, not to the server.
   let fed = 0;
   const spend = (messages: readonly JSONRPCMessage[] | undefined, ms: number, isLong: boolean): void => {
-    const asked = (messages ?? []).filter((message) => reader.isAsked(message)).length;
-    const exchanges = (messages ?? []).filter((message) => 'method' in message && 'id' in message).length;
-    const unasked = messages ? messages.length - asked - exchanges : 1;
-    const least = unasked * unaskedMs + exchanges * exchangeMs;
+    let least = messages ? 0 : unaskedMs;
+    for (const message of messages ?? [])
+      if (requestId(message) !== undefined) least += exchangeMs;
+      else if (!reader.isAsked(message)) least += unaskedMs;
     if (least > 0 || isLong) share.spend(Math.max(least, ms));
   };
   const hear = ({ event = 'message', data }: EventSourceMessage, messages: JSONRPCMessage[] | undefined): void => {
@@ -307,8 +288,7 @@ export async function readEvents(reply: HttpReply, reader: EventStreamReader): P
     const since = share.now();
     const messages = event.event === 'endpoint' ? undefined : parseMessages(event.data);
     // The listener removes an answer from its open requests on the question, so it is delivered after it.
-    const ms = share.now() - since + fed;
-    spend(messages, ms, false);
+    spend(messages, share.now() - since + fed, false);
     hear(event, messages);
   };
   const takeLong = async (event: EventSourceMessage): Promise<void> => {

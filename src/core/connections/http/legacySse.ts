@@ -4,7 +4,7 @@
  * resumed.
  */
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
-import { readEvents, statusFailure } from './answer.js';
+import { isEventStream, readEvents, statusFailure } from './answer.js';
 import { HttpChannel, type PostTerms } from './endpoint.js';
 import { TransientMap } from '../../base/transientMap.js';
 import { broken, discard, isWithinOrigin, shown, type HttpReply } from './exchange.js';
@@ -25,8 +25,8 @@ export class LegacySseChannel extends HttpChannel {
     endpoint.sessionId = undefined;
     try {
       const reply = await endpoint.get(undefined, 'other', this.closing.signal);
-      if (reply.status !== 200 || reply.contentType !== 'text/event-stream') return await statusFailure(reply);
-      return await new Promise<TransportFailure | undefined>((resolve) => {
+      if (!isEventStream(reply)) return await statusFailure(reply);
+      return await new Promise((resolve) => {
         const silent = new TransportFailure({ kind: 'broken', detail: 'it named no endpoint', url: shown(reply.url) });
         const timer = clock.after(endpointLimitMs, () => resolve(silent));
         void this.listen(reply, resolve).finally(() => timer.dispose());
@@ -67,11 +67,9 @@ export class LegacySseChannel extends HttpChannel {
     try {
       await readEvents(reply, {
         share: this.deps.share,
-        isAsked: (message) => !('method' in message) && this.asked.delete(String(message.id)),
-        onOther: (event, data) => {
-          if (event === 'endpoint') opened(this.aim(data, reply.url));
-        },
         log: this.deps.log,
+        isAsked: (message) => !('method' in message) && this.asked.delete(String(message.id)),
+        onOther: (event, data) => event === 'endpoint' && opened(this.aim(data, reply.url)),
         deliver: (message) => this.deps.deliver(message),
       });
     } catch (error) {

@@ -4,9 +4,9 @@ import type { JSONRPCMessage, JSONRPCRequest, RequestId } from '@modelcontextpro
 import { finished } from 'node:stream/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { delay, limited } from '../../base/clock.js';
-import { answerIn, answers, readEvents, readRefusalText, readWholeAnswer, statusFailure } from './answer.js';
+import { answerIn, answers, isEventStream, readEvents, readWholeAnswer, statusFailure } from './answer.js';
 import { HttpChannel, requestId, type HttpChannelDeps, type PostTerms } from './endpoint.js';
-import { broken, discard, inShort, isForNow, shown, type HttpReply } from './exchange.js';
+import { broken, discard, inShort, isForNow, readRefusalText, shown, type HttpReply } from './exchange.js';
 import { readInitializeAnswer, versionHeader } from '../handshake.js';
 import { errorCodes } from '../../protocol/errors.js';
 import { largestUnasked } from '../../protocol/jsonRpc.js';
@@ -90,10 +90,9 @@ export class StreamableChannel extends HttpChannel {
    * So the server's stream is opened before the first call, and needs no further connection.
    */
   private async handBack({ body }: HttpReply): Promise<void> {
-    const limit = new AbortController();
-    const read = finished(discard(body)).catch(() => undefined);
-    await Promise.race([read, delay(this.deps.clock, handBackLimitMs, limit.signal).catch(() => undefined)]);
-    limit.abort();
+    const read = finished(discard(body));
+    const inTime = limited(this.deps.clock, handBackLimitMs, undefined, (over) => unlessAborted(read, over));
+    await inTime.catch(() => undefined);
     await nextTurn();
   }
 }
@@ -223,8 +222,7 @@ class HttpSession {
     const isDenied = answer
       ? deniesSession(answer, message)
       : reply.status === 404 || saysSessionUnknown(inShort(text));
-    if (isDenied) return undefined;
-    return { ...reply, body: Readable.from([Buffer.from(text)]) };
+    return isDenied ? undefined : { ...reply, body: Readable.from([Buffer.from(text)]) };
   }
 
   /** Resolves when there is a session other than `expired`. Rejects if the server gives none. */
@@ -241,10 +239,10 @@ class HttpSession {
     const isEarly = clock.now() - this.since < earlyMs && this.accepted < fewRequests;
     this.earlyLosses = isEarly ? this.earlyLosses + 1 : 0;
     try {
-      if (this.earlyLosses >= mostEarlyLosses) {
-        const detail = 'gave one that was forgotten at once too. Perhaps several replicas run without sticky sessions.';
-        throw this.lost(detail);
-      }
+      if (this.earlyLosses >= mostEarlyLosses)
+        throw this.lost(
+          'gave one that was forgotten at once too. Perhaps several replicas run without sticky sessions.',
+        );
       log.write('warn', `${shown(endpoint.url)} no longer knows the session; initialising again`);
       endpoint.sessionId = undefined;
       endpoint.protocolVersion = undefined;
@@ -340,20 +338,20 @@ class ServerStream {
   }
 
   private async listenOnce(signal: AbortSignal): Promise<'none' | 'ended' | 'broke' | 'refused'> {
-    const { endpoint, log } = this.deps;
+    const { endpoint, log, share, deliver } = this.deps;
     const session = endpoint.sessionId;
     try {
       const reply = await endpoint.get(this.lastEventId, 'other', signal);
-      if (reply.status === 200 && reply.contentType === 'text/event-stream') {
+      if (isEventStream(reply)) {
         this.streamedIn = session;
         await readEvents(reply, {
-          share: this.deps.share,
+          share,
+          log,
           most: largestUnasked,
           isAsked: () => false,
           onRetry: (ms) => (this.retryMs = ms),
           onId: (id) => (this.lastEventId = id),
-          log,
-          deliver: (message) => this.deps.deliver(message),
+          deliver: (message) => deliver(message),
         });
         return 'ended';
       }
@@ -369,8 +367,8 @@ class ServerStream {
         this.lastEventId = undefined;
         return 'refused';
       }
-      if (reply.status !== 405)
-        log.write('debug', `[http] no stream for messages of the server (HTTP ${reply.status})`);
+      const { status } = reply;
+      if (status !== 405) log.write('debug', `[http] no stream for messages of the server (HTTP ${status})`);
       return 'none';
     } catch (error) {
       if (signal.aborted) return 'none';
@@ -400,10 +398,9 @@ class Liveness {
     if (closing.aborted) return;
     if (reason.kind === 'unreachable' || reason.kind === 'sessionLost')
       inNextTurn(() => closing.aborted || die(message));
-    else if (reason.kind === 'broken')
-      this.probing ??= limited(clock, probeLimitMs, closing, (limit) => this.probe(limit)).finally(
-        () => (this.probing = undefined),
-      );
+    if (reason.kind !== 'broken' || this.probing) return;
+    const probing = limited(clock, probeLimitMs, closing, (limit) => this.probe(limit));
+    this.probing = probing.finally(() => (this.probing = undefined));
   }
 
   async answersPing(): Promise<boolean> {

@@ -18,12 +18,7 @@ import { requestId, type HttpAccess, type HttpChannel, type HttpChannelDeps, Htt
 import { versionHeader } from '../handshake.js';
 import { LegacySseChannel } from './legacySse.js';
 import { StreamableChannel } from './streamable.js';
-import {
-  failureAnswer,
-  refusesUs,
-  TransportFailure,
-  type TransportFailureReason,
-} from '../../failures/transportFailure.js';
+import { failureAnswer, refusesUs, TransportFailure } from '../../failures/transportFailure.js';
 import type { ServerSendOptions, ServerTransport } from '../../peer/peer.js';
 
 interface HttpTransportDeps {
@@ -53,7 +48,7 @@ const fallBackMs = 10_000;
 const mostAnswering = 256;
 
 /** Returns the answer that says a server may know only HTTP+SSE; undefined for any other failure. */
-function legacySign(reason: TransportFailureReason): string | undefined {
+function legacySign({ reason }: TransportFailure): string | undefined {
   if (reason.kind === 'notMcp' && reason.isLegacyStream) return 'an event `endpoint`';
   return reason.kind === 'status' && !finalStatuses.includes(reason.status) ? `HTTP ${reason.status}` : undefined;
 }
@@ -90,14 +85,12 @@ export class HttpTransport implements ServerTransport {
       clock: deps.clock,
       share: deps.share ?? new LoopShare(deps.clock),
       deliver: (message, origin) => {
-        if (this.state.kind === 'ended') {
-          if (!('method' in message)) this.onlate?.(message);
-          return;
-        }
-        if (origin !== undefined && 'method' in message) this.origins.set(message, origin);
+        const isRequest = 'method' in message;
+        if (this.hasEnded()) return isRequest ? undefined : this.onlate?.(message);
+        if (origin !== undefined && isRequest) this.origins.set(message, origin);
         this.onmessage?.(message);
       },
-      die: (cause) => void this.end(cause),
+      die: (cause) => this.fail(cause),
     };
   }
 
@@ -134,8 +127,8 @@ export class HttpTransport implements ServerTransport {
 
   private async answer(channel: HttpChannel, message: JSONRPCMessage): Promise<void> {
     if (this.answering >= mostAnswering) {
-      const text = 'The server accepts messages too slowly, so it gets no more answers to its requests.';
-      return this.deps.log.write('warn', `[http] ${text}`);
+      const text = '[http] The server accepts messages too slowly, so it gets no more answers to its requests.';
+      return this.deps.log.write('warn', text);
     }
     this.answering += 1;
     try {
@@ -154,25 +147,25 @@ export class HttpTransport implements ServerTransport {
   }
 
   private async initialize(id: RequestId, message: JSONRPCMessage): Promise<void> {
-    const { channelDeps } = this;
+    const { deliver } = this.channelDeps;
     const streamable = this.openStreamable();
     const failure = await streamable.answerTo(id, message);
     if (!failure) return;
-    if (this.hasEnded()) return channelDeps.deliver(failureAnswer(id, failure));
+    if (this.hasEnded()) return deliver(failureAnswer(id, failure));
     const { reason } = failure;
     if (reason.kind === 'status' && this.deps.launch.sessionId !== '' && !this.sessionTried) {
       this.sessionTried = true;
       return await this.withoutInitialize(streamable, id, message, reason.status);
     }
-    const why = legacySign(reason);
-    const fallBack = why === undefined ? { failure } : await this.fallBack(streamable, message, why);
-    if (fallBack === 'spoken') return;
+    const why = legacySign(failure);
+    if (why === undefined) return deliver(failureAnswer(id, failure));
+    const later = await this.fallBack(streamable, message, why);
+    if (later === 'spoken') return;
     // What comes next, if anything does, is `server/discover`.
-    if (why !== undefined && !this.hasEnded()) this.openStreamable();
+    if (!this.hasEnded()) this.openStreamable();
     // That the server does speak HTTP+SSE explains more than its refusal of a POST.
-    const later = fallBack.failure;
     const isTelling = later?.reason.kind === 'redirect' && later.reason.remedy?.kind === 'otherEndpoint';
-    channelDeps.deliver(failureAnswer(id, isTelling ? later : failure));
+    deliver(failureAnswer(id, isTelling ? later : failure));
   }
 
   private openStreamable(): StreamableChannel {
@@ -209,20 +202,20 @@ export class HttpTransport implements ServerTransport {
     streamable: HttpChannel,
     message: JSONRPCMessage,
     why: string,
-  ): Promise<'spoken' | { readonly failure?: TransportFailure | undefined }> {
+  ): Promise<'spoken' | TransportFailure | undefined> {
     await streamable.close();
     const legacy = new LegacySseChannel(this.channelDeps);
-    if (this.hasEnded()) return {};
+    if (this.hasEnded()) return undefined;
     this.state = { kind: 'open', channel: legacy };
     const timer = this.deps.clock.after(fallBackMs, () => void legacy.close());
     const failure = await legacy.open().finally(() => timer.dispose());
     if (failure || this.hasEnded()) {
       if (failure) this.channelDeps.log.write('debug', `[http] no HTTP+SSE either: ${failure.message}`);
       await legacy.close();
-      return { failure };
+      return failure;
     }
-    const text = `${this.deps.launch.url} answers a posted initialize with ${why}; speaking HTTP+SSE of protocol 2024-11-05 to it`;
-    this.channelDeps.log.write('info', text);
+    const text = `answers a posted initialize with ${why}; speaking HTTP+SSE of protocol 2024-11-05 to it`;
+    this.channelDeps.log.write('info', `${this.deps.launch.url} ${text}`);
     await legacy.send(message);
     return 'spoken';
   }

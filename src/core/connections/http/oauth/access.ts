@@ -17,16 +17,7 @@ import { exchange, readText, shown } from '../exchange.js';
 import type { Authority } from './discovery.js';
 import { SignInFailure, timelyAnswer, type SecretStore, type SignInBrowser, type SignInStatus } from './contract.js';
 import { readableAnswer, whatCameForToken } from './answers.js';
-import {
-  coversScopes,
-  type Grant,
-  isStale,
-  joinedScopes,
-  type Kept,
-  nothingKept,
-  parseKept,
-  secretsOfKept,
-} from './grant.js';
+import { coversScopes, type Grant, isStale, joinedScopes, type Kept, parseKept, secretsOfKept } from './grant.js';
 import type { Renewal } from './renewal.js';
 
 export interface OAuthDeps {
@@ -55,7 +46,7 @@ const programFix =
   'Check clientId, clientSecret or privateKey, issuer and scopes under oauth. A browser does not help, because a program signs in.';
 
 export class OAuthAccess implements HttpAccess {
-  private kept: Kept = nothingKept;
+  private kept: Kept = parseKept(undefined);
   private reading: Promise<void> | undefined;
   private writing: Promise<void> = Promise.resolve();
   private writes = 0;

@@ -184,8 +184,16 @@ function notEncrypted(issuer: string, address: string): SignInFailure {
   return new SignInFailure(`The authorization server ${issuer} is not encrypted (${address}), so no sign-in begins.`);
 }
 
+/** Throws if no person may sign in there. */
+export function checkSignIn(authority: Authority, oauth: OAuthSettings | undefined): void {
+  checkAuthority(authority);
+  checkSignInPage(authority);
+  checkProofKey(authority);
+  checkSecretRecipient(oauth, authority);
+}
+
 /** Throws if the authorization server serves only programs: it has no page for a person (RFC 8414 section 2). */
-export function checkSignInPage({ issuer, metadata }: Authority): void {
+function checkSignInPage({ issuer, metadata }: Authority): void {
   if (metadata?.authorization_endpoint !== absentEndpoint) return;
   throw new SignInFailure(
     `The authorization server ${issuer} has no page for a person to sign in (no authorization_endpoint). Write oauth with grant: client_credentials, or ask its operator.`,
@@ -193,7 +201,7 @@ export function checkSignInPage({ issuer, metadata }: Authority): void {
 }
 
 /** Throws if the authorization server takes no proof key, because others could use the code then. */
-export function checkProofKey({ issuer, metadata }: Authority): void {
+function checkProofKey({ issuer, metadata }: Authority): void {
   if (!metadata || metadata.code_challenge_methods_supported?.includes('S256')) return;
   throw new SignInFailure(
     `The authorization server ${issuer} does not say that it supports PKCE with S256, which MCP requires.`,

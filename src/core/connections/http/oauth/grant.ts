@@ -29,7 +29,7 @@ export interface Kept {
   readonly grant: Grant | undefined;
 }
 
-export const nothingKept: Kept = { registration: undefined, grant: undefined };
+const nothingKept: Kept = { registration: undefined, grant: undefined };
 
 /** Makes a key without the address, because the address may hold secrets. */
 export function grantKey({ url, oauth }: HttpLaunch): string {

@@ -15,10 +15,7 @@ import type { Clock } from '../../../base/clock.js';
 import type { HttpLaunch } from '../../../config/model.js';
 import { shown } from '../exchange.js';
 import {
-  checkAuthority,
-  checkProofKey,
-  checkSecretRecipient,
-  checkSignInPage,
+  checkSignIn,
   isNamedInAnswers,
   isSameIssuer,
   originsElsewhere,
@@ -45,10 +42,7 @@ interface SignInDeps {
 /** Rejects with `SignInFailure`, with the signal's reason, or with an error of the network. */
 export async function signIn(deps: SignInDeps): Promise<Kept> {
   const { authority, launch, registration } = deps;
-  checkAuthority(authority);
-  checkSignInPage(authority);
-  checkProofKey(authority);
-  checkSecretRecipient(launch.oauth, authority);
+  checkSignIn(authority, launch.oauth);
   const parties = partiesOf(deps);
   if (parties.elsewhere.length > 0 && !isNamedInAnswers(authority) && !(await deps.browser.confirm(parties))) {
     throw new SignInFailure(`You did not agree to sign in at ${parties.page}, so nothing was sent there.`);
