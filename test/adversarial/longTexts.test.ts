@@ -215,7 +215,7 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
     return [trace.sent(message), trace.received(message), readProgress({ progress: 1, message: text })];
   },
   'the output of a process': (text) => {
-    const lines = new LineSplitter({ limit: 8 * 1024, onLine: () => {}, onExcess: () => 'cut' });
+    const lines = new LineSplitter({ limit: 8 * 1024, onLine: () => {}, onExcess: () => 'skip' });
     const bytes = Buffer.from(text);
     for (let at = 0; at < bytes.length; at += 64 * 1024) lines.push(bytes.subarray(at, at + 64 * 1024));
     lines.end();

@@ -364,7 +364,7 @@ export async function discover(
 /** A silent server known as modern gets `initialize` too: it may be legacy now, or it is slow to start. */
 const discoverLimitMs = 5_000;
 
-export function inTime(clock: Clock, discovery: Promise<Discovery>): Promise<Discovery | undefined> {
+export function inTime<T>(clock: Clock, discovery: Promise<T>): Promise<T | undefined> {
   return limited(clock, discoverLimitMs, undefined, (over) =>
     Promise.race([discovery, untilAborted(over).then(() => undefined)]),
   );

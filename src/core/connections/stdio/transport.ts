@@ -64,9 +64,6 @@ export class StdioTransport implements ServerTransport {
   /** A long line and the lines after it, until they have been delivered. */
   private readonly lines: (string | readonly Buffer[])[] = [];
   private reading: Promise<void> | undefined;
-  /** `exceeds`: the present line of stderr is too long. `isRest`: this is the rest of a line cut before. */
-  private exceeds = false;
-  private isRest = false;
   private hasExited = false;
   private finished: StdioEnding | undefined;
   private inARow = 0;
@@ -103,9 +100,10 @@ export class StdioTransport implements ServerTransport {
     this.stderrLines = new LineSplitter({
       limit: stderrLineLimit,
       onLine: (line) => this.readStderr(line),
-      onExcess: () => {
-        this.exceeds = true;
-        return 'cut';
+      onExcess: () => 'skip',
+      onSkipped: (head) => {
+        deps.log.write('warn', 'The rest of a very long line of stderr is left out.');
+        this.readStderr(head);
       },
     });
     tree.stdout.on('data', (chunk: Buffer) => {
@@ -143,8 +141,7 @@ export class StdioTransport implements ServerTransport {
 
   get remains(): StdioRemains {
     const unfinished = shortened(this.stdoutLines.unfinished.trim(), keptLineLength);
-    // The rest of a cut line may begin in the middle of a secret (E4).
-    const last = this.exceeds ? '' : shortened(this.stderrLines.unfinished.trim(), keptLineLength);
+    const last = shortened(this.stderrLines.unfinished.trim(), keptLineLength);
     const stderr = last === '' ? [...this.stderr] : [...this.stderr, last];
     return { stderr, stray: [...this.stray], unfinished, sawMessage: this.sawMessage };
   }
@@ -347,12 +344,7 @@ export class StdioTransport implements ServerTransport {
   }
 
   private readStderr(line: string): void {
-    const { isRest } = this;
-    this.isRest = this.exceeds;
-    this.exceeds = false;
-    // The rest of a cut line may begin in the middle of a secret (E4).
-    if (isRest || line.trim() === '') return;
-    if (this.isRest) this.deps.log.write('warn', 'The rest of a very long line of stderr is left out.');
+    if (line.trim() === '') return;
     this.deps.log.write('info', `[stderr] ${shortened(line, loggedLineLength)}`);
     if (this.stderr.length === keptStderrLines) this.stderr.shift();
     this.stderr.push(shortened(line, keptLineLength));
