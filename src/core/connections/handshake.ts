@@ -75,10 +75,7 @@ export function readFacts(
         version: clipped(version, longestName),
         ...(typeof title === 'string' && { title: clipped(title, longestName) }),
       },
-      instructions:
-        typeof instructions === 'string' && instructions !== ''
-          ? clipped(instructions, longestInstructions)
-          : undefined,
+      instructions: (typeof instructions === 'string' && clipped(instructions, longestInstructions)) || undefined,
       capabilities: readCapabilities(capabilities),
       protocolVersion,
     },

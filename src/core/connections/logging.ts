@@ -67,21 +67,14 @@ export function trafficTrace(log: Log, clock: Clock, isEnabled: () => boolean): 
       const method = shortened(message.method, methodLimit);
       if (id !== undefined) open.set(`${arrow}${id}`, { method, since: clock.now() });
       const number = id === undefined ? '' : ` #${id}`;
-      return log.write('trace', `${arrow} ${method}${number} ${body(message.params ?? {})}`);
+      return log.write('trace', `${arrow} ${method}${number} ${inBrief(message.params ?? {}, bodyLimit)}`);
     }
     const key = `${back}${id}`;
     const asked = open.get(key);
     open.delete(key);
     const took = asked ? ` ${clock.now() - asked.since} ms` : '';
-    const content = 'result' in message ? body(message.result) : `error ${body(message.error)}`;
-    log.write('trace', `${arrow} ${asked?.method ?? 'answer'} #${id}${took} ${content}`);
+    const [what, value] = 'result' in message ? ['', message.result] : ['error ', message.error];
+    log.write('trace', `${arrow} ${asked?.method ?? 'answer'} #${id}${took} ${what}${inBrief(value, bodyLimit)}`);
   };
-  return {
-    sent: (message) => write('→', '←', message),
-    received: (message) => write('←', '→', message),
-  };
-}
-
-function body(value: unknown): string {
-  return inBrief(value, bodyLimit);
+  return { sent: (message) => write('→', '←', message), received: (message) => write('←', '→', message) };
 }

@@ -17,9 +17,8 @@ export function outcomeOfFailure(
 ): Extract<ServerOutcome<unknown>, { kind: 'lost' | 'error' }> {
   const { reason } = failure;
   const gatewayStatus = reason.kind === 'status' && (reason.status === 502 || reason.status === 504);
-  if (reason.kind === 'broken' || reason.kind === 'tooLarge' || reason.kind === 'closed' || gatewayStatus) {
+  if (reason.kind === 'broken' || reason.kind === 'tooLarge' || reason.kind === 'closed' || gatewayStatus)
     return { kind: 'lost', cause: failure.message };
-  }
   return { kind: 'error', code: errorCodes.server, message: failure.message };
 }
 

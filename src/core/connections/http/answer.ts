@@ -10,16 +10,7 @@ import { delay } from '../../base/clock.js';
 import { isObject } from '../../base/isObject.js';
 import type { Disposable } from '../../base/disposables.js';
 import { requestId, type HttpChannelDeps } from './endpoint.js';
-import {
-  broken,
-  type HttpReply,
-  inShort,
-  isForNow,
-  readPieces,
-  readRefusalText,
-  readShort,
-  shown,
-} from './exchange.js';
+import { broken, type HttpReply, inShort, isForNow, readPieces, readRefused, readShort, shown } from './exchange.js';
 import type { Log } from '../../base/log.js';
 import type { LoopShare } from '../../base/turns.js';
 import { shortened } from '../../protocol/inBrief.js';
@@ -149,7 +140,7 @@ function failureWith({ status, contentType, url }: HttpReply, body: string): Tra
 
 /** Some servers send their JSON-RPC errors with an HTTP status. */
 async function readRefusal(reply: HttpReply, id: RequestId, { deliver }: AnswerReader): Promise<undefined> {
-  const text = await readRefusalText(reply);
+  const text = await readRefused(reply);
   const answer = answerIn(reply, text, id);
   if (!answer) throw failureWith(reply, inShort(wordsIn(text)));
   deliver(answer);
@@ -294,9 +285,8 @@ export async function readEvents(reply: HttpReply, reader: EventStreamReader): P
   const takeLong = async (event: EventSourceMessage): Promise<void> => {
     share.spend(fed);
     const messages = await parseLongMessages(share, event.data);
-    if (event.data.length > largestUnasked && !messages?.some((message) => reader.isAsked(message))) {
+    if (event.data.length > largestUnasked && !messages?.some((message) => reader.isAsked(message)))
       return skip(`A message of more than ${largestUnasked / 1024 / 1024} MiB, which nobody asked for`);
-    }
     spend(messages, 0, true);
     await share.chargeTurn(() => hear(event, messages));
   };

@@ -18,9 +18,8 @@ interface HttpAttemptDeps extends Omit<OpeningDeps, 'transport'> {
 /** @param timedOut true if the time limit aborted the signal, and not the caller */
 export async function attemptHttp(deps: HttpAttemptDeps, timedOut: () => boolean): Promise<ConnectOutcome> {
   const { launch } = deps;
-  if (!/^https?:$/.test(URL.canParse(launch.url) ? new URL(launch.url).protocol : '')) {
+  if (!/^https?:$/.test(URL.canParse(launch.url) ? new URL(launch.url).protocol : ''))
     return { kind: 'failed', failure: urlUnusable(launch.url) };
-  }
   const transport = new HttpTransport(deps);
   return await connectOver({ ...deps, transport }, timedOut, {
     beginning: 'the first request',

@@ -1,5 +1,4 @@
 /** The address of an HTTP server and the headers for it. It has two sets of sockets, so no call blocks a cancellation. */
-import type { AgentOptions } from 'node:http';
 import type { HttpLaunch } from '../../config/model.js';
 import { directAgents, type HttpAgents, type MakeAgents } from './agents.js';
 import { Cookies } from './cookies.js';
@@ -20,6 +19,7 @@ const mostCallSockets = 256;
 const mostOtherSockets = 16;
 /** Servers commonly close an idle socket after 5 s. A request on a closing socket would be lost. */
 const idleSocketMs = 4000;
+const agentOptions = { keepAlive: true, maxFreeSockets: 4, timeout: idleSocketMs };
 
 export interface Refusal {
   readonly status: number;
@@ -69,8 +69,8 @@ export class HttpEndpoint {
     private readonly access?: HttpAccess,
     agents: MakeAgents = directAgents,
   ) {
-    this.calls = agents(agentOptions(mostCallSockets));
-    this.others = agents(agentOptions(mostOtherSockets));
+    this.calls = agents({ ...agentOptions, maxSockets: mostCallSockets });
+    this.others = agents({ ...agentOptions, maxSockets: mostOtherSockets });
     this.configured = new URL(launch.url);
     this.url = this.configured;
     this.cookies = new Cookies(this.configured.origin);
@@ -144,10 +144,6 @@ export class HttpEndpoint {
     };
     return { ...request, headers, credentials };
   }
-}
-
-function agentOptions(maxSockets: number): AgentOptions {
-  return { keepAlive: true, maxSockets, maxFreeSockets: 4, timeout: idleSocketMs };
 }
 
 export interface HttpChannelDeps {

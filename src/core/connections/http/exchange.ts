@@ -65,9 +65,8 @@ export async function exchange(request: HttpExchange): Promise<HttpReply> {
     if (url.protocol === 'https:' && target.protocol === 'http:')
       refuse(`it redirects to unencrypted ${shown(target)}`);
     if (!isWithinOrigin(url, target)) refuse(`it redirects to another origin, ${shown(target)}`);
-    if (request.method !== 'GET' && status !== 307 && status !== 308) {
+    if (request.method !== 'GET' && status !== 307 && status !== 308)
       refuse(`it answers ${request.method} with HTTP ${status} and says to GET ${shown(target)}`);
-    }
     url = target;
   }
 }
@@ -169,7 +168,7 @@ export async function readShort(reply: HttpReply, clock: Clock = systemClock): P
 }
 
 /** Resolves to the text of a refusal: all of it if it may be JSON-RPC, its beginning otherwise. */
-export async function readRefusalText(reply: HttpReply): Promise<string> {
+export async function readRefused(reply: HttpReply): Promise<string> {
   if (reply.contentType !== 'application/json') return await readShort(reply);
   return await readText(reply, refusalLimit).catch(() => '');
 }

@@ -6,7 +6,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { delay, limited } from '../../base/clock.js';
 import { answerIn, answers, isEventStream, readEvents, readWholeAnswer, statusFailure } from './answer.js';
 import { HttpChannel, requestId, type HttpChannelDeps, type PostTerms } from './endpoint.js';
-import { broken, discard, inShort, isForNow, readRefusalText, shown, type HttpReply } from './exchange.js';
+import { broken, discard, inShort, isForNow, readRefused, shown, type HttpReply } from './exchange.js';
 import { readInitializeAnswer, versionHeader } from '../handshake.js';
 import { errorCodes } from '../../protocol/errors.js';
 import { largestUnasked } from '../../protocol/jsonRpc.js';
@@ -23,11 +23,14 @@ interface StreamableDeps extends HttpChannelDeps {
 
 const handBackLimitMs = 50;
 const removeLimitMs = 500;
+const probeLimitMs = 2000;
+const mostProbes = 3;
 
 export class StreamableChannel extends HttpChannel {
-  private readonly liveness: Liveness;
   private readonly session: HttpSession;
   private readonly stream: ServerStream;
+  private probing: Promise<void> | undefined;
+  private probes = 0;
 
   constructor(deps: StreamableDeps) {
     super(deps);
@@ -36,13 +39,15 @@ export class StreamableChannel extends HttpChannel {
       this.stream.restart();
       deps.onRenewed();
     };
-    this.liveness = new Liveness(deps, signal);
-    this.session = new HttpSession({ ...deps, onRenewed }, (failure) => this.liveness.judge(failure), signal);
-    this.stream = new ServerStream(deps, this.session, this.liveness, signal);
+    const failed = (failure: TransportFailure): void => this.failed(failure);
+    this.session = new HttpSession({ ...deps, onRenewed }, failed, signal);
+    this.stream = new ServerStream(deps, this.session, failed, signal);
   }
 
-  isAlive(): Promise<boolean> {
-    return this.liveness.answersPing();
+  async isAlive(): Promise<boolean> {
+    const reply = await this.ping(this.closing.signal).catch(() => undefined);
+    if (reply) discard(reply.body);
+    return reply !== undefined && reply.status >= 200 && reply.status <= 299;
   }
 
   override async close(): Promise<void> {
@@ -74,15 +79,49 @@ export class StreamableChannel extends HttpChannel {
       if (reply.status < 200 || reply.status > 299) throw await statusFailure(reply);
       await this.handBack(reply);
     } catch (error) {
-      if (error instanceof TransportFailure) this.liveness.judge(error);
+      if (error instanceof TransportFailure) this.failed(error);
       throw error;
     } finally {
       if ('method' in message && message.method === 'notifications/initialized') this.stream.restart();
     }
   }
 
-  protected failed(failure: TransportFailure): void {
-    this.liveness.judge(failure);
+  /**
+   * Finds out if anything still listens after an exchange broke off (X4). Requests that failed for the same reason
+   * report first, because the end of the connection makes other results unknown.
+   */
+  protected failed({ reason, message }: TransportFailure): void {
+    const { signal } = this.closing;
+    const { clock, die } = this.deps;
+    if (signal.aborted) return;
+    if (reason.kind === 'unreachable' || reason.kind === 'sessionLost')
+      inNextTurn(() => signal.aborted || die(message));
+    if (reason.kind !== 'broken' || this.probing) return;
+    const probing = limited(clock, probeLimitMs, signal, (limit) => this.probe(limit));
+    this.probing = probing.finally(() => (this.probing = undefined));
+  }
+
+  /** Silence does not prove death. */
+  private async probe(signal: AbortSignal): Promise<void> {
+    const { endpoint, clock, die } = this.deps;
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const reply = await this.ping(signal);
+        reply.body.destroy();
+        return;
+      } catch (error) {
+        const { reason, message } = broken(error, endpoint.url);
+        // A server lives if it wants a sign-in or redirects.
+        if (signal.aborted || (reason.kind !== 'unreachable' && reason.kind !== 'broken')) return;
+        if (reason.kind === 'unreachable' || attempt === mostProbes) return die(message);
+        await delay(clock, 20 * attempt, signal).catch(() => undefined);
+      }
+    }
+  }
+
+  private ping(signal: AbortSignal): Promise<HttpReply> {
+    const ping = { jsonrpc: '2.0', id: `probe-${++this.probes}`, method: 'ping' };
+    return this.deps.endpoint.post(JSON.stringify(ping), 'other', { signal });
   }
 
   /**
@@ -217,7 +256,7 @@ class HttpSession {
   private async unlessRefused(reply: HttpReply, message: JSONRPCMessage): Promise<HttpReply | undefined> {
     if (reply.status < 400) return reply;
     if (reply.status === 401 && reply.headers['www-authenticate'] !== undefined) return reply;
-    const text = await readRefusalText(reply);
+    const text = await readRefused(reply);
     const answer = answerIn(reply, text, requestId(message));
     const isDenied = answer
       ? deniesSession(answer, message)
@@ -312,7 +351,7 @@ class ServerStream {
   constructor(
     private readonly deps: HttpChannelDeps,
     private readonly session: HttpSession,
-    private readonly liveness: Liveness,
+    private readonly onFailure: (failure: TransportFailure) => void,
     private readonly closing: AbortSignal,
   ) {}
 
@@ -372,61 +411,8 @@ class ServerStream {
       return 'none';
     } catch (error) {
       if (signal.aborted) return 'none';
-      this.liveness.judge(broken(error, endpoint.url));
+      this.onFailure(broken(error, endpoint.url));
       return 'broke';
     }
-  }
-}
-
-const probeLimitMs = 2000;
-const mostAttempts = 3;
-
-/** Finds out if anything still listens after an exchange broke off (X4). Silence does not prove death. */
-class Liveness {
-  private probing: Promise<void> | undefined;
-  private probes = 0;
-
-  constructor(
-    private readonly deps: Pick<HttpChannelDeps, 'endpoint' | 'clock' | 'die'>,
-    private readonly closing: AbortSignal,
-  ) {}
-
-  /** Requests that failed for the same reason report first: the end of the connection makes other results unknown. */
-  judge({ reason, message }: TransportFailure): void {
-    const { closing } = this;
-    const { clock, die } = this.deps;
-    if (closing.aborted) return;
-    if (reason.kind === 'unreachable' || reason.kind === 'sessionLost')
-      inNextTurn(() => closing.aborted || die(message));
-    if (reason.kind !== 'broken' || this.probing) return;
-    const probing = limited(clock, probeLimitMs, closing, (limit) => this.probe(limit));
-    this.probing = probing.finally(() => (this.probing = undefined));
-  }
-
-  async answersPing(): Promise<boolean> {
-    const reply = await this.deps.endpoint.post(this.ping(), 'other', { signal: this.closing }).catch(() => undefined);
-    if (reply) discard(reply.body);
-    return reply !== undefined && reply.status >= 200 && reply.status <= 299;
-  }
-
-  private async probe(signal: AbortSignal): Promise<void> {
-    const { endpoint, clock, die } = this.deps;
-    for (let attempt = 1; ; attempt++) {
-      try {
-        const reply = await endpoint.post(this.ping(), 'other', { signal });
-        reply.body.destroy();
-        return;
-      } catch (error) {
-        const { reason, message } = broken(error, endpoint.url);
-        // A server lives if it wants a sign-in or redirects.
-        if (signal.aborted || (reason.kind !== 'unreachable' && reason.kind !== 'broken')) return;
-        if (reason.kind === 'unreachable' || attempt === mostAttempts) return die(message);
-        await delay(clock, 20 * attempt, signal).catch(() => undefined);
-      }
-    }
-  }
-
-  private ping(): string {
-    return JSON.stringify({ jsonrpc: '2.0', id: `probe-${++this.probes}`, method: 'ping' });
   }
 }

@@ -6,7 +6,7 @@
  * other messages; `onclose` is called once, with `causeOfEnd` known; after it only `onlate` gets answers, which say of
  * each interrupted request whether it was delivered.
  */
-import type { JSONRPCMessage, MessageExtraInfo, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import type { Clock } from '../../base/clock.js';
 import type { Log } from '../../base/log.js';
 import { messageOf } from '../../base/text.js';
@@ -63,7 +63,7 @@ export function isPointlessRefusal(error: unknown): boolean {
 export class HttpTransport implements ServerTransport {
   onclose?: (() => void) | undefined;
   onerror?: ((error: Error) => void) | undefined;
-  onmessage?: (<T extends JSONRPCMessage>(message: T, extra?: MessageExtraInfo) => void) | undefined;
+  onmessage?: ServerTransport['onmessage'];
   onlate?: ((answer: JSONRPCMessage) => void) | undefined;
   onrenewed?: (() => void) | undefined;
   readonly hasHeaders = true;

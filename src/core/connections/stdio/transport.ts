@@ -4,7 +4,8 @@
  * It does not start the process. Invariants: the exit of the direct child ends the transport, after the rest of stdout
  * has been read; every end of the transport ends the tree; `onclose` is called once, with `causeOfEnd` known.
  */
-import type { JSONRPCMessage, MessageExtraInfo } from '@modelcontextprotocol/sdk/types.js';
+import { once } from 'node:events';
+import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import type { Log } from '../../base/log.js';
 import type { Clock } from '../../base/clock.js';
@@ -56,7 +57,7 @@ const drainLimitMs = 30;
 export class StdioTransport implements ServerTransport {
   onclose?: (() => void) | undefined;
   onerror?: ((error: Error) => void) | undefined;
-  onmessage?: (<T extends JSONRPCMessage>(message: T, extra?: MessageExtraInfo) => void) | undefined;
+  onmessage?: ServerTransport['onmessage'];
 
   private readonly stderr: string[] = [];
   private readonly stray: string[] = [];
@@ -69,7 +70,6 @@ export class StdioTransport implements ServerTransport {
   private inARow = 0;
   private quietTurns = 0;
   private drained: Promise<void> | undefined;
-  private releaseDrain: (() => void) | undefined;
   private readonly stdoutLines: LineSplitter;
   private readonly stderrLines: LineSplitter;
   private readonly share: LoopShare;
@@ -115,7 +115,6 @@ export class StdioTransport implements ServerTransport {
       this.stderrLines.push(chunk);
       this.stderrPace.rest(stderrBucket.take(chunk.length));
     });
-    tree.stdin.on('drain', () => this.releaseDrain?.());
     tree.stdin.on('error', () => void this.streamClosed('input'));
     tree.stdout.on('end', () => void this.streamClosed('output'));
     void tree.exited.then(async (exit) => {
@@ -170,13 +169,13 @@ export class StdioTransport implements ServerTransport {
     const line = isLarge(message) ? oneLine(await inTurns(jsonInSlices(message))) : oneLine(JSON.stringify(message));
     if (!this.isAlone) this.gather();
     if (stdin.write(`${line}\n`)) return;
-    this.drained ??= new Promise((resolve) => {
-      this.releaseDrain = () => {
-        this.drained = undefined;
-        resolve();
-      };
-    });
+    this.drained ??= this.untilDrained();
     await this.drained;
+  }
+
+  private async untilDrained(): Promise<void> {
+    await Promise.race([once(this.deps.tree.stdin, 'drain').catch(() => undefined), this.ended]);
+    this.drained = undefined;
   }
 
   /**
@@ -223,7 +222,6 @@ export class StdioTransport implements ServerTransport {
     this.finished = ending;
     this.endPaces();
     this.stderrLines.end();
-    this.releaseDrain?.();
     this.resolveEnded(ending);
     this.onclose?.();
     if (ending.kind !== 'closed') void this.stopTree();
@@ -231,10 +229,7 @@ export class StdioTransport implements ServerTransport {
 
   private async streamClosed(stream: 'input' | 'output'): Promise<void> {
     if (this.finished) return;
-    const waiting = new AbortController();
-    const grace = pause(this.deps.exitGraceMs ?? usualExitGraceMs, undefined, waiting).catch(() => undefined);
-    await Promise.race([this.ended, grace]);
-    waiting.abort();
+    await Promise.race([this.ended, pause(this.deps.exitGraceMs ?? usualExitGraceMs, undefined, { ref: false })]);
     // After a blocked event loop, the exit is reported in this turn.
     await nextTurn();
     if (!this.hasExited) this.finish({ kind: 'streamClosed', stream });

@@ -86,11 +86,7 @@ export class ValueCommands {
   private begin(key: string, source: CommandSource, log: Log): Run {
     const stop = new AbortController();
     log.write('debug', `Running ${lineOf(source)} for a value`);
-    const run: Run = {
-      wanted: 0,
-      stop,
-      output: this.run(source, stop.signal).finally(() => this.forget(key, run)),
-    };
+    const run: Run = { wanted: 0, stop, output: this.run(source, stop.signal).finally(() => this.forget(key, run)) };
     this.runs.set(key, run);
     return run;
   }
@@ -167,13 +163,9 @@ function lineOf({ argv: [command, ...args] }: CommandSource): string {
 }
 
 function lastLines(stderr: string): string {
-  const lines = stderr
-    .split(/\r\n|\r|\n/)
-    .filter((line) => line.trim() !== '')
-    .slice(-quotedLines);
-  return lines.length === 0
-    ? ''
-    : `; last on stderr:\n${lines.map((line) => `  “${shortened(line, 300)}”`).join('\n')}\n`;
+  const lines = stderr.split(/[\r\n]+/).filter((line) => line.trim() !== '');
+  const quoted = lines.slice(-quotedLines).map((line) => `  “${shortened(line, 300)}”\n`);
+  return quoted.length === 0 ? '' : `; last on stderr:\n${quoted.join('')}`;
 }
 
 async function whyNotStarted(

@@ -78,9 +78,8 @@ export class OAuthAccess implements HttpAccess {
   async token(): Promise<string | undefined> {
     await (this.reading ??= this.reread());
     const { grant } = this.kept;
-    if (grant?.tokens.refresh_token !== undefined && isStale(grant, this.deps.clock.now())) {
+    if (grant?.tokens.refresh_token !== undefined && isStale(grant, this.deps.clock.now()))
       await this.renewOnce(grant.tokens.access_token).catch(() => undefined);
-    }
     return this.current;
   }
 
@@ -358,12 +357,9 @@ function oauthFetch(agents: HttpAgents, userAgent: string, signal: AbortSignal):
     const isForToken = init?.method === 'POST' && new URLSearchParams(body?.toString()).has('grant_type');
     const came = isForToken && reply.status >= 200 && reply.status <= 299 ? whatCameForToken(text) : undefined;
     if (came !== undefined) throw new Error(`${shown(reply.url)} answered the request for a token ${came}.`);
-    const replied = new Headers();
-    for (const [name, value] of Object.entries(reply.headers)) {
-      if (name !== 'content-encoding' && name !== 'content-length' && value !== undefined) {
-        replied.set(name, String(value));
-      }
-    }
+    const replied = Object.entries(reply.headers)
+      .filter(([name]) => name !== 'content-encoding' && name !== 'content-length')
+      .map(([name, value]): [string, string] => [name, String(value)]);
     return new Response(bodiless.includes(reply.status) ? null : text, { status: reply.status, headers: replied });
   };
 }
@@ -377,9 +373,8 @@ interface Challenge {
 /** Returns the first Bearer challenge, because the header may have several. */
 export function readChallenge(header: string | undefined): Challenge {
   const bearer = /(?:^|,)\s*bearer(?=\s|,|$)/i.exec(header ?? '');
-  if (!bearer) return { metadataUrl: undefined, scope: undefined, error: undefined };
   const parameters = new Map<string, string>();
-  const rest = (header ?? '').slice(bearer.index + bearer[0].length);
+  const rest = bearer ? bearer.input.slice(bearer.index + bearer[0].length) : '';
   const parameter = /[\s,]*([a-z_]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]*))/iy;
   for (let found = parameter.exec(rest); found; found = parameter.exec(rest)) {
     const value = found[2]?.replace(/\\(.)/g, '$1') ?? found[3] ?? '';

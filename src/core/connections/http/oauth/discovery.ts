@@ -31,8 +31,8 @@ export interface Authority {
 
 /** The fields of requests to the authorization server for its resource. */
 export function targetOf({ metadata, resource }: Authority): {
-  readonly metadata?: AuthorizationServerMetadata;
-  readonly resource?: string;
+  metadata?: AuthorizationServerMetadata;
+  resource?: string;
 } {
   return { ...(metadata && { metadata }), ...(resource !== undefined && { resource }) };
 }
@@ -50,12 +50,9 @@ export async function discover(discovery: Discovery): Promise<Authority> {
   const { metadataUrl, issuer: wanted, fetchFn } = discovery;
   const server = new URL(discovery.server);
   server.username = server.password = server.hash = '';
-  const find = (resourceMetadataUrl?: URL) =>
-    discoverOAuthProtectedResourceMetadata(
-      server,
-      { ...(resourceMetadataUrl && { resourceMetadataUrl }) },
-      fetchFn,
-    ).catch(() => undefined); // A server may publish none.
+  // A server may publish none.
+  const find = (url?: URL) =>
+    discoverOAuthProtectedResourceMetadata(server, url && { resourceMetadataUrl: url }, fetchFn).catch(() => undefined);
   const named = metadataUrl && mayAsk(metadataUrl, discovery) ? await find(metadataUrl) : undefined;
   let resourceMetadata = named ?? (await find());
   if (resourceMetadata && !isSameResource(resourceMetadata.resource, server)) {
@@ -134,7 +131,7 @@ export function checkAuthority(authority: Authority): void {
 }
 
 /** True if each answer from the browser must name the authorization server (RFC 9207). */
-export function isNamedInAnswers({ metadata }: Authority): boolean {
+export function namesItself({ metadata }: Authority): boolean {
   const says = metadata && 'authorization_response_iss_parameter_supported' in metadata;
   return says === true && metadata.authorization_response_iss_parameter_supported === true;
 }

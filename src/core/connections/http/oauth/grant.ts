@@ -42,9 +42,8 @@ export function parseKept(text: string | undefined): Kept {
   try {
     const { registration: registered, grant } = JSON.parse(text) as Partial<Kept>;
     const registration = typeof registered?.client.client_id === 'string' ? registered : undefined;
-    if (typeof grant?.tokens.access_token !== 'string' || grant.authority.issuer === '') {
+    if (typeof grant?.tokens.access_token !== 'string' || grant.authority.issuer === '')
       return { registration, grant: undefined };
-    }
     // Earlier versions kept no client with the grant.
     const ofIssuer = registration?.issuer === grant.authority.issuer ? registration.client : undefined;
     return { registration, grant: { ...grant, client: grant.client ?? ofIssuer } };

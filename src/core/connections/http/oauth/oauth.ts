@@ -37,9 +37,8 @@ export class OAuth implements SignIns {
 
   async signIn(launch: Launch, browser: SignInBrowser, signal: AbortSignal): Promise<void> {
     const access = this.wanted(launch);
-    if (isIncomplete(access.launch)) {
+    if (isIncomplete(access.launch))
       throw new SignInFailure('A program prints a value of `oauth` when the server starts. Start the server first.');
-    }
     await access.signIn(browser, signal);
   }
 
