@@ -58,10 +58,8 @@ export function readInitializeAnswer(result: unknown): InitializeAnswer {
   return readFacts(result, protocolVersion);
 }
 
-export function readFacts(
-  { capabilities, serverInfo, instructions }: Fields,
-  protocolVersion: string,
-): InitializeAnswer {
+export function readFacts(answer: Fields, protocolVersion: string): InitializeAnswer {
+  const { capabilities, serverInfo, instructions } = answer;
   if (!isObject(capabilities)) return wrong('has no capabilities');
   if (!isObject(serverInfo)) return wrong('has no serverInfo');
   const { name, version, title } = serverInfo;

@@ -298,13 +298,7 @@ export class OfferLister {
     };
     const late = new ListError(`The server did not list its ${what} within ${timeoutMs / 1000} s.`);
     try {
-      return await limited(
-        clock,
-        timeoutMs,
-        signal,
-        (over) => listAll(kind, (cursor) => page(cursor, over), share),
-        late,
-      );
+      return await limited(clock, timeoutMs, signal, (over) => listAll(kind, (at) => page(at, over), share), late);
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof ListError) throw error;

@@ -18,11 +18,10 @@ import type { Fields, ServerClient } from '../protocol/client.js';
 import type { RpcError } from '../protocol/errors.js';
 import type { ServerOutcome } from '../protocol/request.js';
 import { taskChanged } from '../protocol/versions.js';
-import type { PromptListing, ResourceListing, ToolListing } from '../tools/catalogue.js';
-import type { Connection, ListOptions, OfferKind, TimedCall, TimedRequest, TimedTerms } from './connection.js';
+import type { Connection, OfferKind, TimedCall, TimedRequest, TimedTerms } from './connection.js';
 import { OfferLister } from './listing.js';
 import { logMessage } from './logging.js';
-import { outcomeOfFailure, readCallResult, readOtherResult, readProgress } from './outcomes.js';
+import { failureOutcome, readCallResult, readOtherResult, readProgress } from './outcomes.js';
 import type { ServerFacts } from './handshake.js';
 import type { ServerRequests } from './serverRequests.js';
 
@@ -61,10 +60,7 @@ const offerKinds = ['tools', 'prompts', 'resources'] as const;
 const toldToClients = ['notifications/message', 'notifications/elicitation/complete'];
 
 type Failure = Exclude<ServerOutcome<unknown>, { kind: 'result' }>;
-type State =
-  | { readonly kind: 'live' }
-  | { readonly kind: 'closed' }
-  | { readonly kind: 'dead'; readonly cause: string };
+type State = { readonly kind: 'live' | 'closed' } | { readonly kind: 'dead'; readonly cause: string };
 
 export class LiveConnection implements Connection, PeerListener {
   readonly serverInfo: Connection['serverInfo'];
@@ -104,6 +100,10 @@ export class LiveConnection implements Connection, PeerListener {
   private told: string | undefined;
   learning: Promise<unknown> | undefined;
   private readonly lister: OfferLister;
+  readonly listTools: Connection['listTools'] = (options) => this.lister.listTools(options);
+  readonly listPrompts: Connection['listPrompts'] = (options) => this.lister.listPrompts(options);
+  readonly listResources: Connection['listResources'] = (options) => this.lister.listResources(options);
+  readonly takeStale: Connection['takeStale'] = () => this.lister.takeStale();
 
   constructor(private readonly deps: LiveConnectionDeps) {
     const { protocol, transport, clock, share } = deps;
@@ -207,22 +207,6 @@ export class LiveConnection implements Connection, PeerListener {
     this.disposeEvents();
   }
 
-  listTools(options: ListOptions): Promise<ToolListing> {
-    return this.lister.listTools(options);
-  }
-
-  listPrompts(options: ListOptions): Promise<PromptListing | undefined> {
-    return this.lister.listPrompts(options);
-  }
-
-  listResources(options: ListOptions): Promise<ResourceListing | undefined> {
-    return this.lister.listResources(options);
-  }
-
-  takeStale(): readonly OfferKind[] {
-    return this.lister.takeStale();
-  }
-
   callTool(request: TimedCall): Promise<ServerOutcome<CallToolResult>> {
     const { tool: name, arguments: args } = request;
     if (request.asTask === true && this.capabilities.tasks?.requests?.tools?.call) return this.callAsTask(request);
@@ -319,7 +303,7 @@ export class LiveConnection implements Connection, PeerListener {
   private outcomeOf(error: unknown, { end }: Exchange): Failure {
     if (end) return end;
     const { code, data } = error as { code?: unknown; data?: unknown };
-    if (data instanceof TransportFailure) return outcomeOfFailure(data);
+    if (data instanceof TransportFailure) return failureOutcome(data);
     if (this.state.kind !== 'live' || typeof code !== 'number') return this.lost(error);
     return { kind: 'error', code, message: messageOf(error), ...(data !== undefined && { data }) };
   }

@@ -34,14 +34,9 @@ const loggedDataLength = 4000;
 
 export function logMessage(log: Log, { level, logger, data }: Fields): void {
   const from = typeof logger === 'string' ? `[${logger}] ` : '';
-  const text =
-    typeof data === 'string'
-      ? shortened(data, loggedDataLength)
-      : data === undefined
-        ? ''
-        : inBrief(data, loggedDataLength);
+  const shown = typeof data === 'string' ? shortened(data, loggedDataLength) : inBrief(data, loggedDataLength);
   const ours = isLogLevel(level) ? (logLevels[logLevelRank(level)] ?? 'error') : 'info';
-  log.write(ours, `${shortened(from, 200)}${text}`);
+  log.write(ours, `${shortened(from, 200)}${data === undefined ? '' : shown}`);
 }
 
 /** By the rank of the server's level; higher ones are errors. */

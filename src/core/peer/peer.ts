@@ -27,7 +27,7 @@ import type { ServerOutcome } from '../protocol/request.js';
 
 export type Result = Record<string, unknown>;
 
-export interface ServerSendOptions extends TransportSendOptions {
+export interface SendOptions extends TransportSendOptions {
   /** Headers of this message only, with lower-case names; for a transport with headers. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
@@ -36,7 +36,7 @@ export interface ServerSendOptions extends TransportSendOptions {
 export interface ServerTransport extends Transport {
   readonly pid?: number;
   /** The reason of a failed request is a `TransportFailure` in its answer (see `failureAnswer`). */
-  send(message: JSONRPCMessage, options?: ServerSendOptions): Promise<void>;
+  send(message: JSONRPCMessage, options?: SendOptions): Promise<void>;
   /** True if each message has its own headers, and each request its own stream for the answer. */
   readonly hasHeaders?: boolean;
   /** True if the transport takes no more messages; `onclose` was called or will be. */

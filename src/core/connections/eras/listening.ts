@@ -103,10 +103,7 @@ export class Listening {
     // Concurrent requests for one item share one answer.
     const asked = items.get(item) ?? this.renew();
     items.set(item, asked);
-    const agreed = await asked.then(
-      (filter) => filter[kind],
-      (error: unknown) => error,
-    );
+    const agreed = await asked.then((filter) => filter[kind]).catch((error: unknown) => error);
     if (Array.isArray(agreed) && agreed.includes(item)) return {};
     const isRefused = agreed instanceof Error;
     if (items.get(item) === asked && items.delete(item) && !isRefused) this.renew().catch(() => undefined);
@@ -191,10 +188,7 @@ export class Listening {
     for (let ms = firstDelayMs; ; ms = Math.min(2 * ms, longestDelayMs)) {
       await delay(this.deps.clock, ms, signal).catch(() => undefined);
       if (signal.aborted || this.current) return;
-      const failure = await this.renew().then(
-        () => undefined,
-        (error: unknown) => error as RpcFailure,
-      );
+      const failure = await this.renew().then(() => undefined, rpcFailureOf);
       if (!failure) return this.reportGap();
       if (!(failure.data instanceof TransportFailure)) return;
     }

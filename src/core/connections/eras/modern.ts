@@ -8,6 +8,7 @@
  */
 import type { JSONRPCNotification, JSONRPCRequest } from '@modelcontextprotocol/sdk/types.js';
 import { randomUUID } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { delay, limited, type Clock } from '../../base/clock.js';
 import { untilAborted } from '../../base/events.js';
 import { isObject } from '../../base/isObject.js';
@@ -18,7 +19,7 @@ import { rpcFailureOf, ConnectionEnded, type Exchange, type Peer, type ServerTra
 import { declaredCapabilities, type Fields, type ServerClient } from '../../protocol/client.js';
 import { errorCodes, RpcFailure, type RpcError } from '../../protocol/errors.js';
 import { inBrief, shortened } from '../../protocol/inBrief.js';
-import { mirroredParams, type MirroredParam } from '../../protocol/mirroredParams.js';
+import { mirroredParams } from '../../protocol/mirroredParams.js';
 import {
   metaKeys,
   metaOf,
@@ -146,10 +147,11 @@ export class ModernProtocol implements Protocol {
   }
 
   private async exchange(exchange: Exchange, method: string, params: Fields): Promise<Fields> {
+    const { headers } = this.deps;
     let request = params;
     let isRefused = false;
     for (let rounds = 0; ;) {
-      const mirrored = this.deps.headers.mirroredBy(request['name']);
+      const mirrored = headers.mirroredBy(request['name']);
       let result: Fields;
       try {
         result = await exchange.send(method, request);
@@ -162,7 +164,7 @@ export class ModernProtocol implements Protocol {
         this.report({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' });
         await exchange.during(this.learnHeaders());
         // The tool wants the same headers as before, so the call would be refused again.
-        if (this.headersOf(method, request) === this.headersOf(method, request, mirrored)) throw inOurWords(error);
+        if (isDeepStrictEqual(headers.mirroredBy(request['name']), mirrored)) throw inOurWords(error);
         continue;
       }
       if (result['resultType'] !== 'input_required') return this.complete(method, request, result, rounds > 0);
@@ -170,10 +172,6 @@ export class ModernProtocol implements Protocol {
       if (rounds > mostRounds) throw inputFailure(`asked for more input more than ${mostRounds} times.`);
       request = { ...params, ...(await this.inputFor(exchange, result)) };
     }
-  }
-
-  private headersOf(method: string, params: Fields, mirrored?: readonly MirroredParam[]): string {
-    return JSON.stringify(this.deps.headers.of({ jsonrpc: '2.0', method, params }, mirrored));
   }
 
   private complete(method: string, request: Fields, result: Fields, hadInput: boolean): Fields {
@@ -188,9 +186,7 @@ export class ModernProtocol implements Protocol {
   }
 
   private async inputFor(exchange: Exchange, result: Fields): Promise<Fields> {
-    const input = readInput(result);
-    if (typeof input === 'string') throw inputFailure(`asked for input, but ${input}.`);
-    const { requests, state } = input;
+    const { requests, state } = readInput(result);
     if (requests.length === 0) await exchange.during(delay(this.deps.clock, stateOnlyPauseMs));
     const ask = async (request: InputRequest): Promise<[string, Fields]> => {
       const asked = this.deps.serverRequests.answer(request, undefined, [exchange]);
@@ -253,27 +249,25 @@ function modernCapabilities(capabilities: Fields): Fields {
 
 type InputRequest = ServerRequest & { readonly key: string };
 
-interface Input {
-  readonly requests: readonly InputRequest[];
-  readonly state: string | undefined;
-}
-
-/** Returns the fault of the result as a clause if it cannot be answered. */
-function readInput({ inputRequests = {}, requestState }: Fields): Input | string {
-  if (requestState !== undefined && typeof requestState !== 'string') return 'its `requestState` is not a string';
-  if (!isObject(inputRequests)) return 'its `inputRequests` is not an object';
+/** `state` goes back to the server, word for word. */
+function readInput({ inputRequests = {}, requestState: state }: Fields): { requests: InputRequest[]; state?: string } {
+  const refuse = (why: string): never => {
+    throw inputFailure(`asked for input, but ${why}.`);
+  };
+  if (state !== undefined && typeof state !== 'string') return refuse('its `requestState` is not a string');
+  if (!isObject(inputRequests)) return refuse('its `inputRequests` is not an object');
   const entries = Object.entries(inputRequests);
-  if (entries.length === 0 && requestState === undefined) return 'names nothing that it needs';
-  if (entries.length > mostInputRequests) return `wants more than ${mostInputRequests} answers at once`;
-  const requests: InputRequest[] = [];
-  for (const [key, request] of entries) {
-    if (!isObject(request) || typeof request['method'] !== 'string') return 'one of its `inputRequests` has no method';
+  if (entries.length === 0 && state === undefined) return refuse('names nothing that it needs');
+  if (entries.length > mostInputRequests) return refuse(`wants more than ${mostInputRequests} answers at once`);
+  const requests = entries.map(([key, request]): InputRequest => {
+    if (!isObject(request) || typeof request['method'] !== 'string')
+      return refuse('one of its `inputRequests` has no method');
     const params = isObject(request['params']) ? request['params'] : undefined;
     // Legacy clients want an id with every elicitation by URL.
     const id = params?.['mode'] === 'url' && { elicitationId: randomUUID() };
-    requests.push({ key, method: request['method'], params: params && { ...id, ...params } });
-  }
-  return { requests, state: requestState };
+    return { key, method: request['method'], params: params && { ...id, ...params } };
+  });
+  return { requests, ...(state !== undefined && { state }) };
 }
 
 function inputFailure(clause: string): RpcFailure {
@@ -310,6 +304,8 @@ function withoutMeta(fields: Fields, key: string): Fields {
   return kept.length > 0 ? { ...rest, _meta: Object.fromEntries(kept) } : rest;
 }
 
+const ourVersions: readonly string[] = [modernVersion, ...protocolVersions];
+
 export type Discovery =
   | { readonly kind: 'modern'; readonly answer: InitializeAnswer; readonly capabilities: Fields }
   /** The server knows discovery, but only versions unknown here, or it could not be asked. */
@@ -326,27 +322,21 @@ function readDiscovery(result: unknown): Discovery {
   return { kind: 'modern', answer: readFacts({ capabilities, serverInfo, instructions }, modernVersion), capabilities };
 }
 
-/** @returns `again` if the server speaks this version, so it can be asked once more */
-export function readRefusedVersion(data: unknown): Discovery | { readonly kind: 'again' } {
-  const supported = isObject(data) ? data['supported'] : undefined;
-  if (!Array.isArray(supported)) return { kind: 'none' };
-  if (supported.includes(modernVersion)) return { kind: 'again' };
-  return protocolVersions.some((version) => supported.includes(version)) ? { kind: 'none' } : otherVersions(supported);
+export function readRefusedVersion(data: unknown): Discovery {
+  const supported: unknown = isObject(data) ? data['supported'] : undefined;
+  const isKnown = !Array.isArray(supported) || ourVersions.some((version) => supported.includes(version));
+  return isKnown ? { kind: 'none' } : otherVersions(supported);
 }
 
 function otherVersions(supported: readonly unknown[]): Discovery {
   // A version has ten characters, so no more of the list is read than is shown.
   const texts = supported.slice(0, 20).filter((version) => typeof version === 'string');
   const theirs = shortened(texts.map((version) => version.slice(0, 200)).join(', '), 200);
-  const ours = [modernVersion, ...protocolVersions].join(', ');
-  const message = `It speaks protocol versions ${theirs}, but MCP Toolsets speaks only ${ours}.`;
+  const message = `It speaks protocol versions ${theirs}, but MCP Toolsets speaks only ${ourVersions.join(', ')}.`;
   return { kind: 'refused', code: errorCodes.unsupportedVersion, message };
 }
 
-export async function discover(
-  deps: Pick<ModernDeps, 'peer' | 'meta' | 'speak'>,
-  mayAskAgain = true,
-): Promise<Discovery> {
+export async function discover(deps: Pick<ModernDeps, 'peer' | 'meta' | 'speak'>): Promise<Discovery> {
   deps.speak(modernVersion);
   try {
     return readDiscovery(await deps.peer.request('server/discover', { _meta: deps.meta }));
@@ -354,10 +344,7 @@ export async function discover(
     if (!(error instanceof RpcFailure) || error instanceof ConnectionEnded) throw error;
     if (error.data instanceof TransportFailure && !mayBeModern(error))
       return { kind: 'transport', failure: error.data };
-    if (error.code !== errorCodes.unsupportedVersion) return { kind: 'none' };
-    const refused = readRefusedVersion(error.data);
-    if (refused.kind !== 'again') return refused;
-    return mayAskAgain ? await discover(deps, false) : { kind: 'none' };
+    return error.code === errorCodes.unsupportedVersion ? readRefusedVersion(error.data) : { kind: 'none' };
   }
 }
 

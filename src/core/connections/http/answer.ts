@@ -107,13 +107,11 @@ async function readAnswer(reply: HttpReply, id: RequestId, reader: AnswerReader)
 const mostShown = 8 * 1024;
 const mostUnread = 1024;
 
-function notMcp({ contentType, unreadEncoding, url }: HttpReply, text: string, isJson = true): TransportFailure {
-  const isCompressed = unreadEncoding !== undefined;
+function notMcp({ contentType, undecoded, url }: HttpReply, text: string, isJson = true): TransportFailure {
+  const isCompressed = undecoded !== undefined;
   const isUtf16 = text.includes('\0"\0') || text.includes('"\0');
   const fault = isCompressed ? 'compression' : isUtf16 ? 'utf16' : isJson ? undefined : 'notJson';
-  const body = isCompressed
-    ? `compressed with ${shortened(unreadEncoding, 60)}`
-    : inShort(text.replace(/[\0\uFFFD]/g, ''));
+  const body = isCompressed ? `compressed with ${shortened(undecoded, 60)}` : inShort(text.replace(/[\0\uFFFD]/g, ''));
   return new TransportFailure({ kind: 'notMcp', contentType, body, url: shown(url), ...(fault && { fault }) });
 }
 

@@ -6,7 +6,7 @@ import { broken, discard, exchange, type HttpExchange, type HttpReply, isWithinO
 import { failureAnswer, TransportFailure, wasNotDelivered } from '../../failures/transportFailure.js';
 import { modernVersion } from '../../protocol/versions.js';
 import { TransientMap } from '../../base/transientMap.js';
-import type { ServerSendOptions } from '../../peer/peer.js';
+import type { SendOptions } from '../../peer/peer.js';
 import { setMaxListeners } from 'node:events';
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { limited, type Clock } from '../../base/clock.js';
@@ -182,7 +182,7 @@ export abstract class HttpChannel {
   protected abstract failed(failure: TransportFailure): void;
 
   /** Resolves at once for a request, because its outcome is delivered, and for others when the server has taken them. */
-  async send(message: JSONRPCMessage, options?: ServerSendOptions): Promise<void> {
+  async send(message: JSONRPCMessage, options?: SendOptions): Promise<void> {
     const id = requestId(message);
     if (id !== undefined) return void this.request(id, message, options);
     const { endpoint, clock } = this.deps;
@@ -200,11 +200,7 @@ export abstract class HttpChannel {
   }
 
   /** Delivers the answer, or resolves to the reason why there is none. */
-  async answerTo(
-    id: RequestId,
-    message: JSONRPCMessage,
-    options?: ServerSendOptions,
-  ): Promise<TransportFailure | undefined> {
+  async answerTo(id: RequestId, message: JSONRPCMessage, options?: SendOptions): Promise<TransportFailure | undefined> {
     const controller = new AbortController();
     const request = { controller, isDelivered: false };
     const { signal } = controller;
@@ -230,7 +226,7 @@ export abstract class HttpChannel {
     return Promise.resolve();
   }
 
-  private async request(id: RequestId, message: JSONRPCMessage, options?: ServerSendOptions): Promise<void> {
+  private async request(id: RequestId, message: JSONRPCMessage, options?: SendOptions): Promise<void> {
     const failure = await this.answerTo(id, message, options);
     if (!failure) return;
     this.deps.deliver(failureAnswer(id, failure));

@@ -42,7 +42,7 @@ export interface HttpReply {
   readonly url: URL;
   readonly body: Readable;
   /** The `Content-Encoding` of a body that cannot be decoded here. */
-  readonly unreadEncoding?: string;
+  readonly undecoded?: string;
 }
 
 const mostRedirects = 5;
@@ -289,7 +289,7 @@ function reply(response: http.IncomingMessage, url: URL): HttpReply {
   const isUnread = !decoder && encoding !== '' && encoding !== 'identity';
   // An error of the response becomes one of the decoder, and the reader gets it there.
   const body = decoder ? pipeline(response, decoder, () => {}) : response;
-  return { status, headers, contentType, url, body, ...(isUnread && { unreadEncoding: encoding }) };
+  return { status, headers, contentType, url, body, ...(isUnread && { undecoded: encoding }) };
 }
 
 /** Each decoder flushes its output, so an event stream arrives event by event. */

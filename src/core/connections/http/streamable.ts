@@ -258,10 +258,8 @@ class HttpSession {
     if (reply.status === 401 && reply.headers['www-authenticate'] !== undefined) return reply;
     const text = await readRefused(reply);
     const answer = answerIn(reply, text, requestId(message));
-    const isDenied = answer
-      ? deniesSession(answer, message)
-      : reply.status === 404 || saysSessionUnknown(inShort(text));
-    return isDenied ? undefined : { ...reply, body: Readable.from([Buffer.from(text)]) };
+    const denied = answer ? deniesSession(answer, message) : reply.status === 404 || saysSessionUnknown(inShort(text));
+    return denied ? undefined : { ...reply, body: Readable.from([Buffer.from(text)]) };
   }
 
   /** Resolves when there is a session other than `expired`. Rejects if the server gives none. */

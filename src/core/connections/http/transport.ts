@@ -19,9 +19,9 @@ import { versionHeader } from '../handshake.js';
 import { LegacySseChannel } from './legacySse.js';
 import { StreamableChannel } from './streamable.js';
 import { failureAnswer, refusesUs, TransportFailure } from '../../failures/transportFailure.js';
-import type { ServerSendOptions, ServerTransport } from '../../peer/peer.js';
+import type { SendOptions, ServerTransport } from '../../peer/peer.js';
 
-interface HttpTransportDeps {
+export interface HttpTransportDeps {
   readonly launch: HttpLaunch;
   readonly log: Log;
   readonly clock: Clock;
@@ -110,7 +110,7 @@ export class HttpTransport implements ServerTransport {
     this.endpoint.protocolVersion = versionHeader(version);
   }
 
-  async send(message: JSONRPCMessage, options?: ServerSendOptions): Promise<void> {
+  async send(message: JSONRPCMessage, options?: SendOptions): Promise<void> {
     if (this.state.kind === 'ended') throw new Error(this.state.cause);
     const id = requestId(message);
     const method = 'method' in message ? message.method : undefined;

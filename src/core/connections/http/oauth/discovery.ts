@@ -30,10 +30,8 @@ export interface Authority {
 }
 
 /** The fields of requests to the authorization server for its resource. */
-export function targetOf({ metadata, resource }: Authority): {
-  metadata?: AuthorizationServerMetadata;
-  resource?: string;
-} {
+export function targetOf(authority: Authority): { metadata?: AuthorizationServerMetadata; resource?: string } {
+  const { metadata, resource } = authority;
   return { ...(metadata && { metadata }), ...(resource !== undefined && { resource }) };
 }
 
@@ -158,16 +156,14 @@ export function originsElsewhere({ issuer, metadata }: Authority): string[] {
 }
 
 /** Throws if a message to an address could be read on the way, or a stranger directs it to this machine. */
-export function checkAddress({ issuer }: Authority, address: string): void {
-  const url = URL.canParse(address) ? new URL(address) : undefined;
+export function checkAddress({ issuer }: Authority, target: string): void {
+  const url = URL.canParse(target) ? new URL(target) : undefined;
   const isHere = url !== undefined && isLoopback(url.hostname);
   if (isHere && (!URL.canParse(issuer) || !isLoopback(new URL(issuer).hostname))) {
-    throw new SignInFailure(
-      `The authorization server ${issuer} names a local address (${address}): no sign-in begins.`,
-    );
+    throw new SignInFailure(`The authorization server ${issuer} names a local address (${target}): no sign-in begins.`);
   }
   if (url?.protocol === 'https:' || (url?.protocol === 'http:' && isHere)) return;
-  throw notEncrypted(issuer, address);
+  throw notEncrypted(issuer, target);
 }
 
 function checkIssuer({ issuer, metadata }: Authority): void {
