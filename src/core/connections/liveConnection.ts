@@ -26,21 +26,21 @@ import type { ServerFacts } from './handshake.js';
 import type { ServerRequests } from './serverRequests.js';
 
 /** One era of the protocol. It is chosen once, when the connection opens (X8). */
-export interface Protocol extends Disposable {
+export interface Protocol extends Partial<Disposable> {
   readonly facts: ServerFacts;
-  /** Returns what a request for this client says in `_meta`; undefined if it says nothing there. */
-  metaFor(client: ServerClient | undefined): Fields | undefined;
+  /** Returns what a request for this client says in `_meta`. */
+  metaFor?(client: ServerClient | undefined): Fields;
   /** Resolves to the result of a request for a client; rejects with an `RpcFailure`. */
   call(exchange: Exchange, method: string, params: Fields): Promise<Fields>;
   list(method: string, params: Fields | undefined, signal: AbortSignal): Promise<Fields>;
   /** Tells the server that we listen, and passes on what it reports from now on. Rejects if it cannot be told. */
   begin(report: (notification: JSONRPCNotification) => void): Promise<void>;
   /** Returns a notification as the connection handles it; undefined if that has no use for it. */
-  read(notification: JSONRPCNotification): JSONRPCNotification | undefined;
+  read?(notification: JSONRPCNotification): JSONRPCNotification | undefined;
   answer(request: JSONRPCRequest, signal: AbortSignal): Promise<Fields | undefined>;
   takes(notification: string): boolean;
   /** Completes "The tool …" for a tool that cannot be called. */
-  whatIsWrongWithTool(tool: Fields): string | undefined;
+  whatIsWrongWithTool?(tool: Fields): string | undefined;
 }
 
 interface LiveConnectionDeps {
@@ -121,7 +121,7 @@ export class LiveConnection implements Connection, PeerListener {
       clock,
       share,
       send: (method, params, signal) => protocol.list(method, params, signal),
-      whatIsWrongWithTool: (tool) => protocol.whatIsWrongWithTool(tool),
+      whatIsWrongWithTool: (tool) => protocol.whatIsWrongWithTool?.(tool),
       causeOfEnd: () => (this.state.kind === 'dead' ? this.state.cause : undefined),
     });
   }
@@ -135,7 +135,8 @@ export class LiveConnection implements Connection, PeerListener {
   }
 
   hear(received: JSONRPCNotification): void {
-    const notification = this.deps.protocol.read(received);
+    const { protocol } = this.deps;
+    const notification = protocol.read ? protocol.read(received) : received;
     if (notification) this.handle(notification);
   }
 
@@ -192,7 +193,7 @@ export class LiveConnection implements Connection, PeerListener {
   }
 
   ended(): void {
-    this.deps.protocol.dispose();
+    this.deps.protocol.dispose?.();
     if (this.state.kind !== 'live') return;
     const cause = this.deps.transport.causeOfEnd;
     this.state = { kind: 'dead', cause };
@@ -255,7 +256,7 @@ export class LiveConnection implements Connection, PeerListener {
 
   async close(): Promise<void> {
     if (this.state.kind === 'live') this.state = { kind: 'closed' };
-    this.deps.protocol.dispose();
+    this.deps.protocol.dispose?.();
     try {
       await this.deps.transport.close();
       await nextTurn();
@@ -288,7 +289,7 @@ export class LiveConnection implements Connection, PeerListener {
       token,
       onProgress: onProgress && ((progress) => onProgress(readProgress(progress))),
     });
-    const _meta = { ...meta, ...protocol.metaFor(client), progressToken: exchange.token };
+    const _meta = { ...meta, ...protocol.metaFor?.(client), progressToken: exchange.token };
     try {
       return read(await protocol.call(exchange, method, { ...params, _meta }));
     } catch (error) {

@@ -65,6 +65,7 @@ export class ModernProtocol implements Protocol {
   private report: (notification: JSONRPCNotification) => void = () => {};
   private learning: Promise<void> | undefined;
   private isDoubted = false;
+  readonly takes = (): boolean => false;
 
   constructor(
     private readonly deps: ModernDeps,
@@ -130,10 +131,6 @@ export class ModernProtocol implements Protocol {
   async answer({ method }: JSONRPCRequest): Promise<undefined> {
     const text = `[protocol] The server sent the request ${method}, which no server may send since 2026-07-28.`;
     this.deps.log.write('warn', text);
-  }
-
-  takes(): boolean {
-    return false;
   }
 
   whatIsWrongWithTool({ inputSchema }: Fields): string | undefined {

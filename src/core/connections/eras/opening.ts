@@ -226,19 +226,15 @@ class Opener implements PeerListener {
     const { peer, serverRequests, declared } = this;
     return {
       facts,
-      metaFor: () => undefined,
       call: (exchange, method, params) => exchange.send(method, requestParams(protocolVersion, method, params)),
       list: (method, params, signal) => peer.request(method, params, signal),
       begin: () => peer.send({ jsonrpc: '2.0', method: 'notifications/initialized' }),
-      read: (notification) => notification,
       answer: async (request, signal) => {
         if (request.method === 'ping') return {};
         const answer = await serverRequests.answer(request, signal);
         return answerParams(protocolVersion, request.method, answer);
       },
       takes: (method) => method !== 'notifications/roots/list_changed' || declared.roots?.listChanged === true,
-      whatIsWrongWithTool: () => undefined,
-      dispose: () => {},
     };
   }
 

@@ -8,7 +8,7 @@ import { once } from 'node:events';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import type { Log } from '../../base/log.js';
-import type { Clock } from '../../base/clock.js';
+import { delay, type Clock } from '../../base/clock.js';
 import { TokenBucket } from '../../base/tokenBucket.js';
 import { inTurns, type LoopShare } from '../../base/turns.js';
 import { decodedInSlices, isLarge, jsonInSlices } from '../../protocol/json.js';
@@ -29,7 +29,6 @@ import { causeOfDeath, type StdioEnding, type StdioRemains } from '../../failure
 import { failureAnswer, TransportFailure } from '../../failures/transportFailure.js';
 import type { ServerTransport } from '../../peer/peer.js';
 import type { Readable } from 'node:stream';
-import type { Disposable } from '../../base/disposables.js';
 
 interface StdioTransportDeps {
   readonly tree: Pick<ProcessTree, 'pid' | 'stdin' | 'stdout' | 'stderr' | 'exited' | 'stop'>;
@@ -259,12 +258,11 @@ export class StdioTransport implements ServerTransport {
       if (this.askedIn(head, tail) === undefined) return void this.logLeftOut(largestUnasked);
     }
     this.lines.push(line);
-    this.reading ??= this.readLines().finally(() => (this.reading = undefined));
+    this.reading ??= this.stdoutPace.during(this.readLines());
   }
 
   /** Reads long lines in slices, each to its end before more is read (P10). */
   private async readLines(): Promise<void> {
-    this.stdoutPace.hold(true);
     for (let line = this.lines.shift(); line !== undefined; line = this.lines.shift()) {
       if (typeof line === 'string') {
         this.readLine(line);
@@ -274,7 +272,7 @@ export class StdioTransport implements ServerTransport {
       const messages = await parseLongMessages(this.share, text);
       await this.share.chargeTurn(() => this.hear(text, messages));
     }
-    this.stdoutPace.hold(false);
+    this.reading = undefined;
     this.stdoutPace.rest(this.share.waitMs);
   }
 
@@ -368,9 +366,9 @@ function idInEnds(head: string, tail: string): string | undefined {
 
 /** Stops the reading of a stream for a while (S2): nothing is dropped, the pipe makes the writer wait. */
 class ReadPace {
-  private timer: Disposable | undefined;
-  private isHeld = false;
-  private ended = false;
+  private readonly ending = new AbortController();
+  private pauses = 0;
+  private isResting = false;
 
   constructor(
     private readonly stream: Readable,
@@ -379,29 +377,26 @@ class ReadPace {
 
   /** @param waitMs the pause before reading goes on; 0 changes nothing */
   rest(waitMs: number): void {
-    if (this.ended || waitMs === 0 || this.timer) return;
-    this.stream.pause();
-    this.timer = this.clock.after(waitMs, () => {
-      this.timer = undefined;
-      this.resume();
-    });
+    if (waitMs === 0 || this.isResting) return;
+    this.isResting = true;
+    const over = delay(this.clock, waitMs, this.ending.signal).catch(() => undefined);
+    void this.during(over.then(() => (this.isResting = false)));
   }
 
-  hold(isHeld: boolean): void {
-    this.isHeld = isHeld && !this.ended;
-    if (this.isHeld) this.stream.pause();
-    else this.resume();
+  async during(work: Promise<unknown>): Promise<void> {
+    if (!this.ending.signal.aborted) this.stream.pause();
+    this.pauses += 1;
+    await work;
+    this.pauses -= 1;
+    if (this.pauses === 0) this.resume();
   }
 
   dispose(): void {
-    this.ended = true;
-    this.isHeld = false;
-    this.timer?.dispose();
-    this.timer = undefined;
+    this.ending.abort();
     this.resume();
   }
 
   private resume(): void {
-    if (!this.isHeld && !this.timer && !this.stream.destroyed) this.stream.resume();
+    if (!this.stream.destroyed) this.stream.resume();
   }
 }
