@@ -294,8 +294,6 @@ const notFed: Readonly<Record<string, readonly string[]>> = {
     'clientRequest',
     'refuse',
     'resultMessage',
-    'requestParams',
-    'answerParams',
     'presentResult',
     'presentAnswer',
     'headerFor',

@@ -40,7 +40,6 @@ export interface Connection {
   readonly pid: number | undefined;
   /** True if the connection has ended and takes no calls. `onDidDie` fires after the calls in flight have failed. */
   readonly isOver: boolean;
-  /** The account charged for work for its server (S2); absent if nobody counts. */
   readonly share?: LoopShare;
   readonly onDidChangeOffer: Event<OfferKind>;
   readonly onDidUpdateResource: Event<Fields>;
@@ -48,10 +47,7 @@ export interface Connection {
   readonly onDidUpdateTask: Event<Fields>;
   /** Fires once when the connection ends without `close`, with the cause in words, after its calls have failed. */
   readonly onDidDie: Event<string>;
-  /**
-   * Fires when the server forgot the session and gave a new one (HTTP, rule X2). The connection goes on, and the state
-   * of the old session is gone. `onDidChangeOffer` fires for the tools too, because the server may be another version.
-   */
+  /** Fires when the server gave a new session, so the state of the old one is gone (X2). The tools count as changed. */
   readonly onDidRenewSession: Event<void>;
   listTools(options: ListOptions): Promise<ToolListing>;
   /** Resolves to undefined if the server has none, and to a failure if it cannot list them; rejects only when aborted. */
@@ -62,7 +58,6 @@ export interface Connection {
   callTool(request: TimedCall): Promise<ServerOutcome<CallToolResult>>;
   request(request: TimedRequest): Promise<ServerOutcome<Fields>>;
   notify(method: string, params?: Fields): void;
-  /** Names the client for the server's requests while nothing is in flight. */
   belongsTo(client: ServerClient): void;
   /** Set while the server learns the roots of its client. A call before the end of it may meet the wrong roots. */
   readonly learning: Promise<unknown> | undefined;
@@ -99,6 +94,5 @@ export interface ConnectRequest {
 export interface Connector {
   /** Never rejects for a server's faults. Nothing is left of an attempt that `failed` or was `cancelled`. */
   connect(request: ConnectRequest): Promise<ConnectOutcome>;
-  /** Ends the connector's guardian process. Connections are ended by their owners. */
   dispose(): Promise<void>;
 }

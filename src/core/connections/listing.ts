@@ -1,7 +1,6 @@
 /**
- * Asks one server for its offer: every page of tools, prompts, resources and templates, if the server has declared
- * them. Entries pass through as the server gave them. A malformed entry is named and costs only itself. Tools without
- * a list are an error; other incomplete lists come with the reason.
+ * Asks one server for every page of its tools, prompts, resources and templates. Entries pass through as the server
+ * gave them. A malformed entry costs only itself. Tools without a list are an error; other lists come with the reason.
  */
 import type { ServerCapabilities } from '@modelcontextprotocol/sdk/types.js';
 import type { Malformed, OfferedPrompt, OfferedResource, OfferedTemplate, OfferedTool } from '../tools/catalogue.js';
@@ -66,8 +65,8 @@ interface EntryListing<Entry> {
 }
 
 /**
- * By server and method: the entries of the last list, by their JSON. An entry listed again stays the same object,
- * whichever instance listed it, so facts about it are found out once, and comparing lists is fast.
+ * By server and method: the entries of the last list, by their JSON. An entry that any instance lists again stays the
+ * same object, so facts about it are found out once, and comparing lists is fast.
  */
 const listed = new WeakMap<LoopShare, Map<string, ReadonlyMap<string, unknown>>>();
 

@@ -149,7 +149,6 @@ export class LiveConnection implements Connection, PeerListener {
     else for (const kind of offerKinds) if (method === `notifications/${kind}/list_changed`) this.changed(kind);
   }
 
-  /** While one request waits, it is the answer. */
   failed(error: RpcError): void {
     this.deps.peer.answerOnly(error);
   }

@@ -48,10 +48,7 @@ const methodLimit = 100;
 const idLimit = 60;
 const mostOpen = 1000;
 
-/**
- * Writes JSON-RPC on demand (E4): `→ tools/call #3 {…}`, `← tools/call #3 12 ms {…}`.
- * @param isEnabled called for each message; nothing is computed while it returns false
- */
+/** Writes JSON-RPC while it is enabled (E4): `→ tools/call #3 {…}`, `← tools/call #3 12 ms {…}`. */
 export function trafficTrace(log: Log, clock: Clock, isEnabled: () => boolean): PeerTrace {
   const open = new BoundedMap<string, { readonly method: string; readonly since: number }>(mostOpen);
   const write = (arrow: string, back: string, message: JSONRPCMessage): void => {

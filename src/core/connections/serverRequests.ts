@@ -1,10 +1,8 @@
 /**
  * Brings the requests and notifications of a server to the client that it means (G4, G4d): the client of the request on
- * whose stream they came, if the transport knows; else the only one that has a request in flight; else the client that
- * the instance belongs to.
+ * whose stream they came; else the only one that has a request in flight; else the client that the instance belongs to.
  *
- * Invariants: a server request ends with the requests of ours that may have caused it. While a client is asked, their
- * time limits for silence do not run.
+ * Invariant: a server request ends with the requests of ours that may have caused it.
  */
 import { BoundedMap } from '../base/boundedMap.js';
 import { isObject } from '../base/isObject.js';

@@ -1,6 +1,5 @@
 /**
- * Our side of one JSON-RPC connection, over a transport of the SDK. It keeps one book of our open requests with their
- * limits, and one of the other side's requests.
+ * Our side of one JSON-RPC connection. It keeps one book of our open requests, and one of the other side's requests.
  *
  * It knows no methods of MCP but cancellation and progress. Invariants: an answer passes on as the same object;
  * nothing is kept of an answered, cancelled or unsent request; messages are handled in their order.
@@ -60,7 +59,7 @@ export interface PeerListener {
 export type PeerTrace = Readonly<Record<'sent' | 'received', (message: JSONRPCMessage) => void>>;
 
 interface PeerDeps {
-  readonly transport: Pick<ServerTransport, 'send' | 'onmessage' | 'onclose' | 'onerror'>;
+  readonly transport: Pick<ServerTransport, 'send' | 'onmessage' | 'onclose'>;
   readonly clock: Clock;
   readonly log: Log;
   readonly trace?: PeerTrace;
@@ -88,10 +87,9 @@ export class Peer {
     private readonly deps: PeerDeps,
     public listener: PeerListener,
   ) {
-    const { transport, log } = deps;
+    const { transport } = deps;
     transport.onmessage = (message) => this.receive(message);
     transport.onclose = () => this.end();
-    transport.onerror = (error) => log.write('debug', `[protocol] ${error.message}`);
   }
 
   nextId(): number {
@@ -289,10 +287,7 @@ export class Exchange implements Disposable {
     });
   }
 
-  /**
-   * The server asks something for this request until the result is disposed. As long as it waits for us, only the limit
-   * in all goes on. @param onEnd the exchange ends first
-   */
+  /** While the server asks something, until the result is disposed, only the limit in all goes on. */
   question(onEnd: () => void): Disposable {
     this.questions++;
     this.silence?.dispose();

@@ -1,10 +1,9 @@
 /**
- * One `subscriptions/listen` to a modern server, for changes of its lists and of watched resources and tasks. It begins
- * again when it ends or something else is watched.
+ * One `subscriptions/listen` to a modern server, for changes of its lists and of watched resources and tasks.
  *
- * Invariants: a request ends only when its successor has begun. If each has a separate stream, messages still in flight
- * on the old one are delivered. An ended subscription begins again at growing intervals, and possibly missed
- * notifications are reported. If the server refuses it, it is not repeated.
+ * Invariants: a request ends only when its successor has begun, and messages still in flight on its stream are
+ * delivered. An ended subscription begins again at growing intervals, and possibly missed notifications are reported.
+ * If the server refuses it, it is not repeated.
  */
 import type { JSONRPCNotification } from '@modelcontextprotocol/sdk/types.js';
 import { delay, limited, type Clock } from '../../base/clock.js';
@@ -116,7 +115,6 @@ export class Listening {
     return {};
   }
 
-  /** Resolves to the filter to which the server agrees, or rejects with an `RpcFailure`. */
   private renew(): Promise<Fields> {
     const run = (): Promise<Fields> => this.renewNow();
     const turn = this.turn.then(run, run);

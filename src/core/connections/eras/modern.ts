@@ -1,9 +1,7 @@
 /**
- * The protocol versions since 2026-07-28, without sessions. Each request says its version and capabilities. If a
- * result requires input, the same request follows with the answers of the client. Changes are reported on
- * `subscriptions/listen`.
+ * The protocol versions since 2026-07-28, without sessions. Each request says its version and capabilities.
  *
- * Invariant: a request goes out again only if the server asked for it, or refused the request unread because of its
+ * Invariant: a request goes out again only if the server asked for input, or refused the request unread because of its
  * headers, and then once.
  */
 import type { JSONRPCNotification, JSONRPCRequest } from '@modelcontextprotocol/sdk/types.js';

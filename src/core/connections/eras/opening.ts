@@ -1,6 +1,5 @@
 /**
- * Makes a transport into a connection with listed tools (X3), under one signal. It is the same for both transports and
- * starts neither.
+ * Makes a transport into a connection with listed tools (X3), under one signal.
  *
  * It finds the era of the server first (X8). A server known as modern gets `server/discover`. Every other one gets
  * `initialize`, because some legacy servers end at anything else, and `server/discover` only after a refusal.
@@ -18,7 +17,7 @@ import { declaredCapabilities, type Fields, type ServerClient } from '../../prot
 import { errorCodes, RpcFailure, type RpcError } from '../../protocol/errors.js';
 import { modernVersion, protocolVersions } from '../../protocol/versions.js';
 import { ListError, type ConnectOutcome, type ToolListing } from '../connection.js';
-import { answerParams, readInitializeAnswer, requestParams } from '../handshake.js';
+import { readInitializeAnswer } from '../handshake.js';
 import { LiveConnection, type Protocol } from '../liveConnection.js';
 import { logMessage, trafficTrace } from '../logging.js';
 import { ServerRequests } from '../serverRequests.js';
@@ -57,6 +56,7 @@ const othersLimitMs = 5_000;
 /** The last version without a header for the version. */
 const beforeInitialize = '2024-11-05';
 
+/** @param timedOut true if the time limit aborted the signal, and not the caller */
 export async function connectOver(
   deps: OpeningDeps,
   timedOut: () => boolean,
@@ -221,19 +221,15 @@ class Opener implements PeerListener {
     const read = readInitializeAnswer(answer.result);
     if (read.kind === 'wrong') return { kind: 'wrongAnswer', detail: read.detail };
     const { facts } = read;
-    const { protocolVersion } = facts;
-    this.deps.transport.setProtocolVersion?.(protocolVersion);
+    this.deps.transport.setProtocolVersion?.(facts.protocolVersion);
     const { peer, serverRequests, declared } = this;
     return {
       facts,
-      call: (exchange, method, params) => exchange.send(method, requestParams(protocolVersion, method, params)),
+      call: (exchange, method, params) => exchange.send(method, params),
       list: (method, params, signal) => peer.request(method, params, signal),
       begin: () => peer.send({ jsonrpc: '2.0', method: 'notifications/initialized' }),
-      answer: async (request, signal) => {
-        if (request.method === 'ping') return {};
-        const answer = await serverRequests.answer(request, signal);
-        return answerParams(protocolVersion, request.method, answer);
-      },
+      answer: async (request, signal) =>
+        request.method === 'ping' ? {} : await serverRequests.answer(request, signal),
       takes: (method) => method !== 'notifications/roots/list_changed' || declared.roots?.listChanged === true,
     };
   }

@@ -246,10 +246,7 @@ interface EventStreamReader {
   readonly onRetry?: (ms: number) => void;
 }
 
-/**
- * Reads server-sent events in bounded memory. Resolves when the server ends the stream; rejects with a
- * `TransportFailure` if it breaks off.
- */
+/** Resolves when the server ends the stream; rejects with a `TransportFailure` if it breaks off. */
 export async function readEvents(reply: HttpReply, reader: EventStreamReader): Promise<void> {
   const { body, url } = reply;
   const { share, log, most = largestAnswer } = reader;

@@ -8,7 +8,6 @@ import { HttpTransport, type HttpTransportDeps } from './transport.js';
 
 type HttpAttemptDeps = Omit<OpeningDeps, 'transport'> & HttpTransportDeps;
 
-/** @param timedOut true if the time limit aborted the signal, and not the caller */
 export async function attemptHttp(deps: HttpAttemptDeps, timedOut: () => boolean): Promise<ConnectOutcome> {
   const { launch } = deps;
   if (!/^https?:$/.test(URL.canParse(launch.url) ? new URL(launch.url).protocol : ''))

@@ -154,7 +154,6 @@ export interface HttpChannelDeps {
   readonly share: LoopShare;
   /** `origin` is the id of the request whose stream brought the message. */
   readonly deliver: (message: JSONRPCMessage, origin?: RequestId) => void;
-  /** Called with the cause in words when the server cannot be reached or has gone. */
   readonly die: (cause: string) => void;
 }
 

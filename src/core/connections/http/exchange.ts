@@ -1,7 +1,6 @@
 /**
- * Carries out one HTTP exchange on node:http: request, redirects and decoded body (X2). It does not use fetch, because
- * fetch costs twice as much and hides the causes of failures. The editor's proxy and certificate settings are known to
- * reach node:http.
+ * Carries out one HTTP exchange: request, redirects and decoded body (X2). It does not use fetch, because fetch costs
+ * twice as much, hides the causes of failures, and may miss the editor's proxy and certificate settings.
  *
  * It knows nothing of MCP. Invariants: neither body nor headers go to another origin than requested; a failure is a
  * `TransportFailure` with the information whether the request was delivered.

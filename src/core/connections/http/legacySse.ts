@@ -1,7 +1,6 @@
 /**
- * Speaks HTTP+SSE of protocol 2024-11-05 (X2): one event stream, opened by GET. Its first event names the address for
- * posts, and all answers come on the stream. When the stream ends, the connection is over, because nothing can be
- * resumed.
+ * Speaks HTTP+SSE of protocol 2024-11-05 (X2): the first event of one stream names the address for posts. When the
+ * stream ends, the connection is over, because nothing can be resumed.
  */
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { isEventStream, readEvents, statusFailure } from './answer.js';

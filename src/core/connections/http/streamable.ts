@@ -124,10 +124,7 @@ export class StreamableChannel extends HttpChannel {
     return this.deps.endpoint.post(JSON.stringify(ping), 'other', { signal });
   }
 
-  /**
-   * Gives back the socket of an empty reply before more is sent, because the next request then goes out on it at once.
-   * So the server's stream is opened before the first call, and needs no further connection.
-   */
+  /** Gives back the socket of an empty reply before more is sent, so the server's stream needs no further connection. */
   private async handBack({ body }: HttpReply): Promise<void> {
     const read = finished(discard(body));
     const inTime = limited(this.deps.clock, handBackLimitMs, undefined, (over) => unlessAborted(read, over));

@@ -62,7 +62,6 @@ export function isPointlessRefusal(error: unknown): boolean {
 
 export class HttpTransport implements ServerTransport {
   onclose?: (() => void) | undefined;
-  onerror?: ((error: Error) => void) | undefined;
   onmessage?: ServerTransport['onmessage'];
   onlate?: ((answer: JSONRPCMessage) => void) | undefined;
   onrenewed?: (() => void) | undefined;

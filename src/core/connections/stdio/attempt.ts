@@ -27,7 +27,6 @@ interface StdioAttemptDeps extends Omit<OpeningDeps, 'transport'> {
   readonly process: Pick<ProcessStart, 'mark' | 'keeper'>;
 }
 
-/** @param timedOut true if the time limit aborted the signal, and not the caller */
 export async function attemptStdio(deps: StdioAttemptDeps, timedOut: () => boolean): Promise<ConnectOutcome> {
   const { launch, log } = deps;
   const env = childEnvironment(deps.hostEnv, launch);

@@ -55,7 +55,6 @@ const drainLimitMs = 30;
 
 export class StdioTransport implements ServerTransport {
   onclose?: (() => void) | undefined;
-  onerror?: ((error: Error) => void) | undefined;
   onmessage?: ServerTransport['onmessage'];
 
   private readonly stderr: string[] = [];
@@ -177,10 +176,7 @@ export class StdioTransport implements ServerTransport {
     this.drained = undefined;
   }
 
-  /**
-   * Messages of one turn of the event loop go into the pipe as one write and wake the server once. With several calls
-   * in flight, separate writes are most of their cost above the bare gateway (P3).
-   */
+  /** Messages of one turn go into the pipe as one write, because separate writes are most of the cost of a call (P3). */
   private gather(): void {
     const { stdin } = this.deps.tree;
     if (stdin.writableCorked > 0) return;
@@ -188,10 +184,7 @@ export class StdioTransport implements ServerTransport {
     setImmediate(() => stdin.uncork());
   }
 
-  /**
-   * If no two calls overlapped for a while, a message does not wait for the end of the turn. Otherwise others usually
-   * follow in this turn: the first, written at once, would separate from them.
-   */
+  /** If no two calls overlapped for a while, no others will follow in this turn, so a message does not wait for its end. */
   private get isAlone(): boolean {
     return this.asked.size <= 1 && this.inARow > whileAlone;
   }

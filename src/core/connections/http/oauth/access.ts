@@ -62,7 +62,6 @@ export class OAuthAccess implements HttpAccess {
   private secrets: { dispose(): void }[] = [];
   private readonly ending = new AbortController();
   private readonly agents: HttpAgents;
-  /** The launch of the last connection. */
   launch: HttpLaunch;
 
   constructor(private readonly deps: OAuthAccessDeps) {
@@ -138,7 +137,6 @@ export class OAuthAccess implements HttpAccess {
       // A value written since is newer.
       if (this.writes === writes) this.take(parseKept(text));
     };
-    // A late answer of the store is taken then.
     await timelyAnswer(clock, read()).catch(() => undefined);
   }
 

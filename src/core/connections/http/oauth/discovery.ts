@@ -1,7 +1,6 @@
 /**
- * Finds the authorization server of a resource and its ways: by protected resource metadata (RFC 9728), then by the
- * authorization server's metadata (RFC 8414, OpenID Connect Discovery), with the fallbacks of protocol 2025-03-26. It
- * does not ask a person.
+ * Finds the authorization server of a resource: by protected resource metadata (RFC 9728), then by the authorization
+ * server's metadata (RFC 8414, OpenID Connect Discovery), with the fallbacks of protocol 2025-03-26.
  *
  * Invariants: until a person acts, only the server's origin and the issuer approved in the file get requests; all
  * requests are encrypted, except from a server on this machine to this machine; metadata counts only for the issuer of
@@ -87,7 +86,6 @@ export async function discover(discovery: Discovery): Promise<Authority> {
   return found;
 }
 
-/** Ignores a slash at the end, because metadata may have or lack it. */
 function isSameResource(resource: string, server: URL): boolean {
   const [one, other] = [new URL(resource), new URL(server)];
   for (const url of [one, other]) url.pathname = url.pathname.replace(/\/$/, '');

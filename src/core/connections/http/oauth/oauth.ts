@@ -1,6 +1,5 @@
 /**
- * Signing in to HTTP servers (X7), as the rest of the core and the shells see it. The work is in `access`, `signIn`
- * and their imports. It does not load the SDK.
+ * Signing in to HTTP servers (X7), as the rest of the core and the shells see it. It does not load the SDK.
  *
  * Invariants: only `signIn` opens a browser, and only a person's action calls it; a server with a configured
  * `Authorization` header has no OAuth; secrets go to `keepSecret` before they are used.

@@ -9,9 +9,8 @@ const path = '/callback';
 const base = 'http://localhost';
 
 /**
- * @param preferred the port of an earlier sign-in, known to the authorization server; another if it is taken.
- * @param isFixed rejects if it is taken.
- * @param reach the browser's address for a port of this machine.
+ * @param preferred the port of an earlier sign-in. If it is taken, another is used unless it `isFixed`.
+ * @param reach the browser's address for a port of this machine
  */
 export async function listenForRedirect(
   preferred: number | undefined,
