@@ -190,6 +190,8 @@ function deniesSession(answer: JSONRPCMessage, request: JSONRPCMessage): boolean
 const earlyMs = 10_000;
 const fewRequests = 3;
 const mostEarlyLosses = 2;
+const forgottenAtOnce =
+  'gave one that was forgotten at once too. Perhaps several replicas run without sticky sessions.';
 
 /**
  * Posts messages within the session (X2): takes it from the answer to initialize, notices when the server has forgotten
@@ -273,10 +275,7 @@ class HttpSession {
     const isEarly = clock.now() - this.since < earlyMs && this.accepted < fewRequests;
     this.earlyLosses = isEarly ? this.earlyLosses + 1 : 0;
     try {
-      if (this.earlyLosses >= mostEarlyLosses)
-        throw this.lost(
-          'gave one that was forgotten at once too. Perhaps several replicas run without sticky sessions.',
-        );
+      if (this.earlyLosses >= mostEarlyLosses) throw this.lost(forgottenAtOnce);
       log.write('warn', `${shown(endpoint.url)} no longer knows the session; initialising again`);
       endpoint.sessionId = undefined;
       endpoint.protocolVersion = undefined;
@@ -298,27 +297,21 @@ class HttpSession {
 
   private async initializeAgain(first: JSONRPCMessage, signal: AbortSignal): Promise<void> {
     const { endpoint } = this.deps;
-    const message = await this.answerTo({ ...first, id: `renewal-${++this.renewals}` } as JSONRPCRequest, signal);
+    const id = `renewal-${++this.renewals}`;
+    const reply = await this.initialize({ ...first, id } as JSONRPCRequest, 'call', signal);
+    const heard: JSONRPCMessage[] = [];
+    const hear = (received: JSONRPCMessage): void => {
+      if (answers(received, id)) heard.push(received);
+      else this.deps.deliver(received);
+    };
+    await readWholeAnswer(this.deps, id, reply, hear, signal);
+    const [message] = heard;
     if (message && 'error' in message) throw this.lost(`was refused: ${message.error.message}`);
     const answer = readInitializeAnswer(message && 'result' in message ? message.result : undefined);
     if (answer.kind === 'wrong') throw this.lost(`was answered wrongly: the answer ${answer.detail}`);
     endpoint.protocolVersion = versionHeader(answer.facts.protocolVersion);
     const initialized = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' });
-    const reply = await endpoint.post(initialized, 'other', { signal });
-    discard(reply.body);
-  }
-
-  /** Resolves to the answer to initialize, which is delivered to nobody else. */
-  private async answerTo(request: JSONRPCRequest, signal: AbortSignal): Promise<JSONRPCMessage | undefined> {
-    const { id } = request;
-    const reply = await this.initialize(request, 'call', signal);
-    let answer: JSONRPCMessage | undefined;
-    const hear = (message: JSONRPCMessage): void => {
-      if (answers(message, id)) answer = message;
-      else this.deps.deliver(message);
-    };
-    await readWholeAnswer(this.deps, id, reply, hear, signal);
-    return answer;
+    discard((await endpoint.post(initialized, 'other', { signal })).body);
   }
 
   async remove(signal: AbortSignal): Promise<void> {

@@ -144,14 +144,12 @@ export function originsElsewhere({ issuer, metadata }: Authority): string[] {
     .filter((one): one is string => typeof one === 'string' && one !== absentEndpoint && URL.canParse(one))
     .map((one) => new URL(one));
   const site = new URL(issuer);
-  const isOfSite = ({ origin, protocol, port, hostname }: URL): boolean =>
-    origin === site.origin ||
-    (protocol === 'https:' &&
-      site.protocol === protocol &&
-      site.port === port &&
-      hostname.endsWith(`.${site.hostname}`));
+  const isOfSite = ({ origin, protocol }: URL): boolean =>
+    origin === site.origin || (origin.endsWith(`.${site.host}`) && [protocol, site.protocol].every(isHttps));
   return [...new Set(urls.filter((url) => !isOfSite(url)).map(({ origin }) => origin))];
 }
+
+const isHttps = (protocol: string): boolean => protocol === 'https:';
 
 /** Throws if a message to an address could be read on the way, or a stranger directs it to this machine. */
 export function checkAddress({ issuer }: Authority, target: string): void {
