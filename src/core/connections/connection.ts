@@ -1,5 +1,5 @@
 /** A live MCP connection, for the rest of the core. Connecting never throws for a server's faults (X3). */
-import type { CallToolResult, ServerCapabilities } from '@modelcontextprotocol/sdk/types.js';
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import type { LoopShare } from '../base/turns.js';
 import type { Event } from '../base/events.js';
 import type { StartFailure } from '../failures/startFailure.js';
@@ -9,6 +9,7 @@ import type { OtherRequest, RequestTerms, ServerOutcome, ToolCall } from '../pro
 import type { Log } from '../base/log.js';
 import type { Timeouts } from '../peer/peer.js';
 import type { Launch } from '../config/model.js';
+import type { ServerFacts } from './handshake.js';
 
 export type { StartFailure } from '../failures/startFailure.js';
 export type { Malformed, PromptListing, ResourceListing, ToolListing } from '../tools/catalogue.js';
@@ -20,23 +21,17 @@ export interface ListOptions {
   readonly timeoutMs: number;
 }
 
-interface Timed {
+export interface TimedTerms extends RequestTerms {
   readonly timeouts: Timeouts;
 }
-
-export interface TimedTerms extends RequestTerms, Timed {}
 /** `tool` is the server's name for it. */
-export interface TimedCall extends ToolCall, Timed {
+export interface TimedCall extends ToolCall, TimedTerms {
   /** True if it is called as a task of 2025-11-25, if its server has tasks. */
   readonly asTask?: boolean;
 }
-export interface TimedRequest extends OtherRequest, Timed {}
+export interface TimedRequest extends OtherRequest, TimedTerms {}
 
-export interface Connection {
-  readonly serverInfo: { readonly name: string; readonly version: string; readonly title?: string };
-  readonly instructions: string | undefined;
-  readonly capabilities: ServerCapabilities;
-  readonly protocolVersion: string;
+export interface Connection extends ServerFacts {
   readonly pid: number | undefined;
   /** True if the connection has ended and takes no calls. `onDidDie` fires after the calls in flight have failed. */
   readonly isOver: boolean;

@@ -115,7 +115,10 @@ export class LiveConnection implements Connection, PeerListener {
     } = protocol.facts);
     this.pid = transport.pid;
     this.share = share;
-    transport.onrenewed = () => this.renewed();
+    transport.onrenewed = () => {
+      this.sessionRenewed.fire();
+      for (const kind of offerKinds) if (kind === 'tools' || this.capabilities[kind]) this.changed(kind);
+    };
     this.lister = new OfferLister({
       capabilities: this.capabilities,
       clock,
@@ -184,11 +187,6 @@ export class LiveConnection implements Connection, PeerListener {
   private changed(kind: OfferKind): void {
     if (kind === 'tools') this.changedUnheard ||= !this.offerChanged.isHeard;
     this.offerChanged.fire(kind);
-  }
-
-  private renewed(): void {
-    this.sessionRenewed.fire();
-    for (const kind of offerKinds) if (kind === 'tools' || this.capabilities[kind]) this.changed(kind);
   }
 
   ended(): void {

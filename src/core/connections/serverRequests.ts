@@ -98,7 +98,10 @@ export class ServerRequests {
     if (related?.terms) return [related];
     const [first, ...others] = new Set(this.peer.open.values().filter(({ client }) => client !== undefined));
     if (!first) return [];
-    if (others.every(({ client }) => client && isSame(first.client, client))) return [first, ...others];
+    const { session, conversation } = first.client ?? {};
+    const isSame = ({ client }: Exchange): boolean =>
+      client?.session === session && client?.conversation === conversation;
+    if (others.every(isSame)) return [first, ...others];
     throw new RpcFailure(
       errorCodes.internal,
       'Several conversations use this instance at once, so nobody knows which one to ask.',
@@ -131,8 +134,4 @@ async function during<T>(causes: readonly Exchange[], ask: (ended: AbortSignal) 
   } finally {
     for (const question of questions) question.dispose();
   }
-}
-
-function isSame(a: ServerClient | undefined, b: ServerClient): boolean {
-  return a?.session === b.session && a.conversation === b.conversation;
 }

@@ -175,7 +175,9 @@ export class ModernProtocol implements Protocol {
       if (method === 'tools/list' && this.hasHeaders) this.deps.headers.learn(result);
       return withoutEnvelope(hadInput ? withoutHints(result) : result);
     }
-    if (isExpectedTask(result, method, request)) return { ...withoutEnvelope(result), resultType };
+    const declared = metaOf(request)[metaKeys.clientCapabilities];
+    const isExpected = method === 'tools/call' && isObject(declared) && knowsTasks(declared);
+    if (isExpected && taskIn(result) !== undefined) return { ...withoutEnvelope(result), resultType };
     const message = `The server answered with a result of an unknown type: ${inBrief(resultType, 100)}.`;
     throw new RpcFailure(errorCodes.internal, message);
   }
@@ -275,11 +277,6 @@ function inOurWords(error: RpcFailure): RpcFailure {
   if (code !== errorCodes.headerMismatch && code !== errorCodes.unsupportedVersion) return error;
   const what = code === errorCodes.headerMismatch ? 'the headers of the request' : `protocol version ${modernVersion}`;
   return new RpcFailure(errorCodes.internal, `The server refused ${what}: ${message}`);
-}
-
-function isExpectedTask(result: Fields, method: string, request: Fields): boolean {
-  const declared = metaOf(request)[metaKeys.clientCapabilities];
-  return method === 'tools/call' && isObject(declared) && taskIn(result) !== undefined && knowsTasks(declared);
 }
 
 function withoutEnvelope(result: Fields): Fields {

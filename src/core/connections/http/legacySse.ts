@@ -10,8 +10,6 @@ import { broken, discard, isWithinOrigin, shown, type HttpReply } from './exchan
 import { shortened } from '../../protocol/inBrief.js';
 import { TransportFailure } from '../../failures/transportFailure.js';
 
-const endpointLimitMs = 10_000;
-
 export class LegacySseChannel extends HttpChannel {
   private target: URL | undefined;
   /** The ids of requests without an answer, as texts, because some servers answer with the number as a text. */
@@ -19,17 +17,13 @@ export class LegacySseChannel extends HttpChannel {
 
   /** Resolves to undefined when the address for posts is known, or to the reason why it does not speak HTTP+SSE. */
   async open(): Promise<TransportFailure | undefined> {
-    const { endpoint, clock } = this.deps;
+    const { endpoint } = this.deps;
     endpoint.url = endpoint.configured;
     endpoint.sessionId = undefined;
     try {
       const reply = await endpoint.get(undefined, 'other', this.closing.signal);
       if (!isEventStream(reply)) return await statusFailure(reply);
-      return await new Promise((resolve) => {
-        const silent = new TransportFailure({ kind: 'broken', detail: 'it named no endpoint', url: shown(reply.url) });
-        const timer = clock.after(endpointLimitMs, () => resolve(silent));
-        void this.listen(reply, resolve).finally(() => timer.dispose());
-      });
+      return await new Promise((resolve) => void this.listen(reply, resolve));
     } catch (error) {
       return broken(error, endpoint.configured);
     }

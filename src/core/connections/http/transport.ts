@@ -46,6 +46,7 @@ const finalStatuses = [401, 407, 429];
 const fallBackMs = 10_000;
 /** This many answers wait for a server to take them. A server asking on and on gets no more. */
 const mostAnswering = 256;
+const tooSlow = '[http] The server accepts messages too slowly, so it gets no more answers to its requests.';
 
 /** Returns the answer that says a server may know only HTTP+SSE; undefined for any other failure. */
 function legacySign({ reason }: TransportFailure): string | undefined {
@@ -72,14 +73,12 @@ export class HttpTransport implements ServerTransport {
   private sessionTried = false;
   private answering = 0;
   private ending: Promise<void> | undefined;
-  private readonly endpoint: HttpEndpoint;
   private readonly channelDeps: HttpChannelDeps;
 
   constructor(private readonly deps: HttpTransportDeps) {
     const { launch, clientVersion, access, agents } = deps;
-    this.endpoint = new HttpEndpoint(launch, clientVersion, access, agents);
     this.channelDeps = {
-      endpoint: this.endpoint,
+      endpoint: new HttpEndpoint(launch, clientVersion, access, agents),
       log: deps.log,
       clock: deps.clock,
       share: deps.share ?? new LoopShare(deps.clock),
@@ -106,7 +105,7 @@ export class HttpTransport implements ServerTransport {
   }
 
   setProtocolVersion(version: string): void {
-    this.endpoint.protocolVersion = versionHeader(version);
+    this.channelDeps.endpoint.protocolVersion = versionHeader(version);
   }
 
   async send(message: JSONRPCMessage, options?: SendOptions): Promise<void> {
@@ -115,25 +114,16 @@ export class HttpTransport implements ServerTransport {
     const method = 'method' in message ? message.method : undefined;
     if (id !== undefined && method === 'initialize') return void this.initialize(id, message);
     const channel = this.state.kind === 'open' ? this.state.channel : this.openStreamable();
-    if (method === undefined) return await this.answer(channel, message);
+    const answers = method === undefined ? 1 : 0;
+    if (answers > 0 && this.answering >= mostAnswering) return this.deps.log.write('warn', tooSlow);
+    this.answering += answers;
     try {
       await channel.send(message, options);
     } catch (error) {
       if (method !== 'notifications/initialized' || !isPointlessRefusal(error)) throw error;
       this.deps.log.write('warn', `[http] the server refused notifications/initialized; going on. ${messageOf(error)}`);
-    }
-  }
-
-  private async answer(channel: HttpChannel, message: JSONRPCMessage): Promise<void> {
-    if (this.answering >= mostAnswering) {
-      const text = '[http] The server accepts messages too slowly, so it gets no more answers to its requests.';
-      return this.deps.log.write('warn', text);
-    }
-    this.answering += 1;
-    try {
-      await channel.send(message);
     } finally {
-      this.answering -= 1;
+      this.answering -= answers;
     }
   }
 
@@ -185,13 +175,13 @@ export class HttpTransport implements ServerTransport {
     if (status !== 404 && (await streamable.isAlive())) {
       log.write('info', 'The configured session is known to the server: using it without initialize');
       const [protocolVersion] = protocolVersions;
-      const serverInfo = { name: this.endpoint.configured.host, version: '' };
+      const serverInfo = { name: this.channelDeps.endpoint.configured.host, version: '' };
       const result = { protocolVersion, capabilities: { tools: { listChanged: true } }, serverInfo };
       this.channelDeps.deliver({ jsonrpc: '2.0', id, result });
       return;
     }
     log.write('warn', `The configured session was refused (HTTP ${status}); beginning a new one`);
-    this.endpoint.sessionId = undefined;
+    this.channelDeps.endpoint.sessionId = undefined;
     await streamable.close();
     await this.initialize(id, message);
   }
@@ -233,6 +223,6 @@ export class HttpTransport implements ServerTransport {
     this.state = { kind: 'ended', cause };
     this.onclose?.();
     if (state.kind === 'open') await state.channel.close();
-    this.endpoint.dispose();
+    this.channelDeps.endpoint.dispose();
   }
 }

@@ -70,7 +70,6 @@ export class StdioTransport implements ServerTransport {
   private drained: Promise<void> | undefined;
   private readonly stdoutLines: LineSplitter;
   private readonly stderrLines: LineSplitter;
-  private readonly share: LoopShare;
   private readonly stdoutPace: ReadPace;
   private readonly stderrPace: ReadPace;
   /** The ids of our open requests, as texts, because some servers answer with the number as a text. */
@@ -83,8 +82,7 @@ export class StdioTransport implements ServerTransport {
 
   constructor(private readonly deps: StdioTransportDeps) {
     const { tree } = deps;
-    this.share = deps.share;
-    const { clock } = this.share;
+    const { clock } = deps.share;
     this.stdoutLines = new LineSplitter({
       limit: () => this.lineLimit,
       onLine: (line) => this.take(line),
@@ -261,25 +259,25 @@ export class StdioTransport implements ServerTransport {
         this.readLine(line);
         continue;
       }
-      const text = await this.share.run(decodedInSlices(line));
-      const messages = await parseLongMessages(this.share, text);
-      await this.share.chargeTurn(() => this.hear(text, messages));
+      const text = await this.deps.share.run(decodedInSlices(line));
+      const messages = await parseLongMessages(this.deps.share, text);
+      await this.deps.share.chargeTurn(() => this.hear(text, messages));
     }
     this.reading = undefined;
-    this.stdoutPace.rest(this.share.waitMs);
+    this.stdoutPace.rest(this.deps.share.waitMs);
   }
 
   private readLine(line: string): void {
     if (line.trim() === '') return this.spend(unaskedMs);
-    const since = this.share.now();
+    const since = this.deps.share.now();
     const unasked = this.hear(line, parseMessages(line));
     // The reading of a short, expected answer is charged to the caller, not to the server.
-    if (unasked > 0) this.spend(Math.max(this.share.now() - since, unasked * unaskedMs));
+    if (unasked > 0) this.spend(Math.max(this.deps.share.now() - since, unasked * unaskedMs));
   }
 
   private spend(ms: number): void {
-    this.share.spend(ms);
-    this.stdoutPace.rest(this.share.waitMs);
+    this.deps.share.spend(ms);
+    this.stdoutPace.rest(this.deps.share.waitMs);
   }
 
   /** Returns the number of messages without an open request of ours; a line without messages counts as one. */

@@ -173,28 +173,19 @@ function notEncrypted(issuer: string, address: string): SignInFailure {
   return new SignInFailure(`The authorization server ${issuer} is not encrypted (${address}), so no sign-in begins.`);
 }
 
-/** Throws if no person may sign in there. */
+/** Throws if no person may sign in there: it serves only programs, or takes no proof key, so others could use the code. */
 export function checkSignIn(authority: Authority, oauth: OAuthSettings | undefined): void {
   checkAuthority(authority);
-  checkSignInPage(authority);
-  checkProofKey(authority);
+  const { issuer, metadata } = authority;
+  if (metadata?.authorization_endpoint === absentEndpoint)
+    throw new SignInFailure(
+      `The authorization server ${issuer} has no page for a person to sign in (no authorization_endpoint). Write oauth with grant: client_credentials, or ask its operator.`,
+    );
+  if (metadata && !metadata.code_challenge_methods_supported?.includes('S256'))
+    throw new SignInFailure(
+      `The authorization server ${issuer} does not say that it supports PKCE with S256, which MCP requires.`,
+    );
   checkSecretRecipient(oauth, authority);
-}
-
-/** Throws if the authorization server serves only programs: it has no page for a person (RFC 8414 section 2). */
-function checkSignInPage({ issuer, metadata }: Authority): void {
-  if (metadata?.authorization_endpoint !== absentEndpoint) return;
-  throw new SignInFailure(
-    `The authorization server ${issuer} has no page for a person to sign in (no authorization_endpoint). Write oauth with grant: client_credentials, or ask its operator.`,
-  );
-}
-
-/** Throws if the authorization server takes no proof key, because others could use the code then. */
-function checkProofKey({ issuer, metadata }: Authority): void {
-  if (!metadata || metadata.code_challenge_methods_supported?.includes('S256')) return;
-  throw new SignInFailure(
-    `The authorization server ${issuer} does not say that it supports PKCE with S256, which MCP requires.`,
-  );
 }
 
 /** Throws if the file has a secret of the client without its issuer. */

@@ -29,8 +29,6 @@ export interface Kept {
   readonly grant: Grant | undefined;
 }
 
-const nothingKept: Kept = { registration: undefined, grant: undefined };
-
 /** Makes a key without the address, because the address may hold secrets. */
 export function grantKey({ url, oauth }: HttpLaunch): string {
   const identity = [new URL(url).href, oauth?.clientId ?? '', ...(oauth?.issuer === undefined ? [] : [oauth.issuer])];
@@ -38,7 +36,8 @@ export function grantKey({ url, oauth }: HttpLaunch): string {
 }
 
 export function parseKept(text: string | undefined): Kept {
-  if (text === undefined) return nothingKept;
+  const nothing = { registration: undefined, grant: undefined };
+  if (text === undefined) return nothing;
   try {
     const { registration: registered, grant } = JSON.parse(text) as Partial<Kept>;
     const registration = typeof registered?.client.client_id === 'string' ? registered : undefined;
@@ -48,7 +47,7 @@ export function parseKept(text: string | undefined): Kept {
     const ofIssuer = registration?.issuer === grant.authority.issuer ? registration.client : undefined;
     return { registration, grant: { ...grant, client: grant.client ?? ofIssuer } };
   } catch {
-    return nothingKept;
+    return nothing;
   }
 }
 
