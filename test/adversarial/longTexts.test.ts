@@ -5,7 +5,7 @@
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { keptFacts, readInitializeAnswer } from '../../src/core/connections/handshake.js';
 import { inShort } from '../../src/core/connections/http/exchange.js';
-import { readChallenge } from '../../src/core/connections/http/oauth/access.js';
+import { readChallenge } from '../../src/core/connections/http/oauth/oauth.js';
 import { inBrief, shortened } from '../../src/core/protocol/inBrief.js';
 import { parseMessages } from '../../src/core/protocol/jsonRpc.js';
 import { lostParts, presentParams, rightResource, rightResult } from '../../src/core/protocol/shapes.js';

@@ -145,6 +145,7 @@ export class LiveConnection implements Connection, PeerListener {
 
   handle(notification: JSONRPCNotification): void {
     const { method, params = {} } = notification;
+    if (this.state.kind !== 'live') return;
     if (method === 'notifications/message') logMessage(this.deps.log, params);
     if (method === 'notifications/resources/updated') this.resourceUpdated.fire(params);
     else if (method === taskChanged) this.taskUpdated.fire(params);
@@ -202,22 +203,21 @@ export class LiveConnection implements Connection, PeerListener {
     await nextTurn();
     this.told = cause;
     this.died.fire(cause);
-    this.disposeEvents();
   }
 
   callTool(request: TimedCall): Promise<ServerOutcome<CallToolResult>> {
     const { tool: name, arguments: args } = request;
-    if (request.asTask === true && this.capabilities.tasks?.requests?.tools?.call) return this.callAsTask(request);
     const params = args ? { name, arguments: args } : { name };
+    const isTask = request.asTask === true && this.capabilities.tasks?.requests?.tools?.call;
+    if (isTask) return this.callAsTask({ ...params, task: {} }, request);
     return this.exchange('tools/call', params, request, this.readCall);
   }
 
   /** Begins a task of 2025-11-25 and waits for it; cancels it if nobody waits any longer (X8). */
-  private async callAsTask(request: TimedCall): Promise<ServerOutcome<CallToolResult>> {
-    const { tool: name, arguments: args, timeouts } = request;
+  private async callAsTask(params: Fields, request: TimedCall): Promise<ServerOutcome<CallToolResult>> {
+    const { timeouts } = request;
     const { clock, peer } = this.deps;
     const since = clock.now();
-    const params = { name, ...(args && { arguments: args }), task: {} };
     // A caller who cancels must wait for the id of the task.
     const { signal } = new AbortController();
     // Progress goes by the token of the first request until the end of the task.
@@ -259,13 +259,7 @@ export class LiveConnection implements Connection, PeerListener {
       await nextTurn();
     } finally {
       this.announceGone();
-      this.disposeEvents();
     }
-  }
-
-  private disposeEvents(): void {
-    const { died, offerChanged, resourceUpdated, taskUpdated, sessionRenewed } = this;
-    for (const emitter of [died, offerChanged, resourceUpdated, taskUpdated, sessionRenewed]) emitter.dispose();
   }
 
   private async exchange<Outcome>(

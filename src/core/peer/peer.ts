@@ -158,11 +158,8 @@ export class Peer {
       else if (message.id === undefined && 'error' in message) this.listener.failed?.(message.error);
       else
         this.deps.log.write('debug', `[protocol] An answer to no open request: ${shortened(String(message.id), 60)}`);
-    } else if ('id' in message) {
-      void this.answer(message);
-    } else {
-      this.hear(message);
-    }
+    } else if ('id' in message) void this.answer(message);
+    else this.hear(message);
   }
 
   private hear(message: JSONRPCNotification): void {

@@ -4,11 +4,11 @@ import type { OAuthClientInformationMixed, OAuthTokens } from '@modelcontextprot
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { fetchToken, selectClientAuthMethod } from '@modelcontextprotocol/sdk/client/auth.js';
 import type { Clock } from '../../../base/clock.js';
-import type { HttpLaunch } from '../../../config/model.js';
 import { SignInFailure } from './contract.js';
-import { checkAddress, checkAuthority, checkSecretRecipient, targetOf, type Authority } from './discovery.js';
+import { checkAddress, checkAuthority, checkSecretRecipient, targetOf } from './discovery.js';
 import { granted, type Grant } from './grant.js';
 import { errorCode, type OAuthSdk } from './sdk.js';
+import type { SignInDeps } from './signIn.js';
 
 export type Renewal =
   | { readonly kind: 'renewed'; readonly grant: Grant }
@@ -84,13 +84,7 @@ export async function revoke({ authority, client, tokens }: Grant, fetchFn: Fetc
   }
 }
 
-interface ProgramSignIn {
-  readonly authority: Authority;
-  readonly launch: HttpLaunch;
-  readonly scope: string | undefined;
-  readonly fetchFn: FetchLike;
-  readonly clock: Clock;
-}
+type ProgramSignIn = Pick<SignInDeps, 'authority' | 'launch' | 'scope' | 'fetchFn' | 'clock'>;
 
 /** Gets tokens by the grant `client_credentials`: the client itself signs in. Rejects with `SignInFailure`. */
 export async function programGrant({ authority, launch, scope: asked, fetchFn, clock }: ProgramSignIn): Promise<Grant> {

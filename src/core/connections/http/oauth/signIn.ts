@@ -18,7 +18,7 @@ import { SignInFailure, type Redirect, type SignInBrowser, type SignInParties } 
 import { coversScopes, granted, joinedScopes, type Kept, type Registration } from './grant.js';
 import { errorCode } from './sdk.js';
 
-interface SignInDeps {
+export interface SignInDeps {
   readonly authority: Authority;
   readonly launch: HttpLaunch;
   readonly browser: SignInBrowser;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { OAuthAccess, readChallenge } from '../../../../../src/core/connections/http/oauth/access.js';
+import { OAuthAccess, readChallenge } from '../../../../../src/core/connections/http/oauth/oauth.js';
 import { FakeClock, rest } from '../../../../support/fakes/fakeClock.js';
 
 const metadata = 'https://a.example/.well-known/oauth-protected-resource/mcp';
