@@ -1,7 +1,7 @@
 /** Servers with a long text in every place. */
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { openConnection } from '../../src/core/connections/eras/opening.js';
-import type { ServerTransport } from '../../src/core/peer/transport.js';
+import type { ServerTransport } from '../../src/core/peer/peer.js';
 import { systemClock } from '../../src/core/base/clock.js';
 import { LoopShare } from '../../src/core/base/turns.js';
 import type { ServerClient } from '../../src/core/protocol/client.js';

@@ -1,5 +1,5 @@
 /** A live MCP connection, for the rest of the core. Connecting never throws for a server's faults (X3). */
-import type { CallToolResult, ServerCapabilities } from '@modelcontextprotocol/sdk/types.js';
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import type { LoopShare } from '../base/turns.js';
 import type { Event } from '../base/events.js';
 import type { StartFailure } from '../failures/startFailure.js';
@@ -9,6 +9,7 @@ import type { OtherRequest, RequestTerms, ServerOutcome, ToolCall } from '../pro
 import type { Log } from '../base/log.js';
 import type { Timeouts } from '../peer/peer.js';
 import type { Launch } from '../config/model.js';
+import type { ServerFacts } from './handshake.js';
 
 export type { StartFailure } from '../failures/startFailure.js';
 export type { Malformed, PromptListing, ResourceListing, ToolListing } from '../tools/catalogue.js';
@@ -20,27 +21,20 @@ export interface ListOptions {
   readonly timeoutMs: number;
 }
 
-interface Timed {
+export interface TimedTerms extends RequestTerms {
   readonly timeouts: Timeouts;
 }
-
-export interface TimedTerms extends RequestTerms, Timed {}
 /** `tool` is the server's name for it. */
-export interface TimedCall extends ToolCall, Timed {
+export interface TimedCall extends ToolCall, TimedTerms {
   /** True if it is called as a task of 2025-11-25, if its server has tasks. */
   readonly asTask?: boolean;
 }
-export interface TimedRequest extends OtherRequest, Timed {}
+export interface TimedRequest extends OtherRequest, TimedTerms {}
 
-export interface Connection {
-  readonly serverInfo: { readonly name: string; readonly version: string; readonly title?: string };
-  readonly instructions: string | undefined;
-  readonly capabilities: ServerCapabilities;
-  readonly protocolVersion: string;
+export interface Connection extends ServerFacts {
   readonly pid: number | undefined;
   /** True if the connection has ended and takes no calls. `onDidDie` fires after the calls in flight have failed. */
   readonly isOver: boolean;
-  /** The account charged for work for its server (S2); absent if nobody counts. */
   readonly share?: LoopShare;
   readonly onDidChangeOffer: Event<OfferKind>;
   readonly onDidUpdateResource: Event<Fields>;
@@ -48,10 +42,7 @@ export interface Connection {
   readonly onDidUpdateTask: Event<Fields>;
   /** Fires once when the connection ends without `close`, with the cause in words, after its calls have failed. */
   readonly onDidDie: Event<string>;
-  /**
-   * Fires when the server forgot the session and gave a new one (HTTP, rule X2). The connection goes on, and the state
-   * of the old session is gone. `onDidChangeOffer` fires for the tools too, because the server may be another version.
-   */
+  /** Fires when the server gave a new session, so the state of the old one is gone (X2). The tools count as changed. */
   readonly onDidRenewSession: Event<void>;
   listTools(options: ListOptions): Promise<ToolListing>;
   /** Resolves to undefined if the server has none, and to a failure if it cannot list them; rejects only when aborted. */
@@ -62,7 +53,6 @@ export interface Connection {
   callTool(request: TimedCall): Promise<ServerOutcome<CallToolResult>>;
   request(request: TimedRequest): Promise<ServerOutcome<Fields>>;
   notify(method: string, params?: Fields): void;
-  /** Names the client for the server's requests while nothing is in flight. */
   belongsTo(client: ServerClient): void;
   /** Set while the server learns the roots of its client. A call before the end of it may meet the wrong roots. */
   readonly learning: Promise<unknown> | undefined;
@@ -99,6 +89,5 @@ export interface ConnectRequest {
 export interface Connector {
   /** Never rejects for a server's faults. Nothing is left of an attempt that `failed` or was `cancelled`. */
   connect(request: ConnectRequest): Promise<ConnectOutcome>;
-  /** Ends the connector's guardian process. Connections are ended by their owners. */
   dispose(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** Reads a server's description (X3), and removes fields of later protocol versions from our messages to it. Pure. */
+/** Reads a server's description (X3). Pure. */
 import { isObject } from '../base/isObject.js';
 import { clipped } from '../base/text.js';
 import type { Fields } from '../protocol/client.js';
@@ -9,22 +9,7 @@ import { inBrief, shortened } from '../protocol/inBrief.js';
 /** Some servers still speak it, and no client does. */
 const firstVersion = '2024-10-07';
 // Versions are dates, so they sort as texts.
-const completionContext = '2025-06-18';
 const protocolVersionHeader = '2025-06-18';
-const metaOfRoots = '2025-06-18';
-
-export function requestParams(version: string, method: string, params: Fields): Fields {
-  if (method !== 'completion/complete' || version >= completionContext) return params;
-  return Object.fromEntries(Object.entries(params).filter(([key]) => key !== 'context'));
-}
-
-export function answerParams(version: string, method: string, answer: Fields): Fields {
-  const { roots } = answer as { roots?: unknown };
-  if (method !== 'roots/list' || version >= metaOfRoots || !Array.isArray(roots)) return answer;
-  const plain = (root: unknown): unknown =>
-    isObject(root) ? Object.fromEntries(Object.entries(root).filter(([key]) => key !== '_meta')) : root;
-  return { ...answer, roots: roots.map(plain) };
-}
 
 export function versionHeader(version: string): string | undefined {
   return version >= protocolVersionHeader ? version : undefined;
@@ -58,10 +43,8 @@ export function readInitializeAnswer(result: unknown): InitializeAnswer {
   return readFacts(result, protocolVersion);
 }
 
-export function readFacts(
-  { capabilities, serverInfo, instructions }: Fields,
-  protocolVersion: string,
-): InitializeAnswer {
+export function readFacts(answer: Fields, protocolVersion: string): InitializeAnswer {
+  const { capabilities, serverInfo, instructions } = answer;
   if (!isObject(capabilities)) return wrong('has no capabilities');
   if (!isObject(serverInfo)) return wrong('has no serverInfo');
   const { name, version, title } = serverInfo;
@@ -75,10 +58,7 @@ export function readFacts(
         version: clipped(version, longestName),
         ...(typeof title === 'string' && { title: clipped(title, longestName) }),
       },
-      instructions:
-        typeof instructions === 'string' && instructions !== ''
-          ? clipped(instructions, longestInstructions)
-          : undefined,
+      instructions: (typeof instructions === 'string' && clipped(instructions, longestInstructions)) || undefined,
       capabilities: readCapabilities(capabilities),
       protocolVersion,
     },

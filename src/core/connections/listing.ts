@@ -1,9 +1,10 @@
 /**
- * Asks one server for its offer: every page of tools, prompts, resources and templates, if the server has declared
- * them. Entries pass through as the server gave them. A malformed entry is named and costs only itself. Tools without
- * a list are an error; other incomplete lists come with the reason.
+ * Asks one server for every page of its tools, prompts, resources and templates. Entries pass through as the server
+ * gave them. A malformed entry costs only itself. Tools without a list are an error; other lists come with the reason.
  */
 import type { ServerCapabilities } from '@modelcontextprotocol/sdk/types.js';
+import type { Malformed, OfferedPrompt, OfferedResource, OfferedTemplate, OfferedTool } from '../tools/catalogue.js';
+import type { PromptListing, ResourceListing, ToolListing } from '../tools/catalogue.js';
 import { limited, type Clock } from '../base/clock.js';
 import type { LoopShare, Sliced } from '../base/turns.js';
 import { isObject } from '../base/isObject.js';
@@ -11,17 +12,8 @@ import { clipped, messageOf } from '../base/text.js';
 import { errorCodes } from '../protocol/errors.js';
 import { deepestValue } from '../protocol/json.js';
 import type { Fields } from '../protocol/client.js';
-import type { OfferedTool } from '../tools/catalogue.js';
 import { lookedAt } from '../tools/schemas.js';
-import {
-  ListError,
-  type ListOptions,
-  type Malformed,
-  type OfferKind,
-  type PromptListing,
-  type ResourceListing,
-  type ToolListing,
-} from './connection.js';
+import { ListError, type ListOptions, type OfferKind } from './connection.js';
 import { inBrief, shortened } from '../protocol/inBrief.js';
 import { rightPrompt, rightResource, rightTemplate, rightTool } from '../protocol/shapes.js';
 
@@ -35,67 +27,37 @@ const longestCursor = 16 * 1024;
 const mostMalformed = 100;
 
 interface ListKind<Entry> {
-  readonly what: 'tools' | 'prompts' | 'resources';
+  readonly what: OfferKind;
   readonly method: string;
   readonly key: string;
   /** The field with the name of an entry, a text and not empty. */
   readonly identity: string;
   readonly most: number;
-  /** Completes "The entry …". */
-  readonly whatIsWrong: (entry: Readonly<Record<string, unknown>>) => string | undefined;
   readonly read: (entry: unknown) => Entry;
+  /** Completes "The entry …" for another fault. */
+  readonly whatElse?: ((entry: Fields) => string | undefined) | undefined;
 }
 
-const tools: ListKind<OfferedTool> = {
-  what: 'tools',
-  method: 'tools/list',
-  key: 'tools',
-  identity: 'name',
-  most: 10_000,
-  whatIsWrong: whatIsWrongWithTool,
-  read: (entry) => looked(rightTool(entry as OfferedTool)),
+function listKind<Entry>(key: OfferKind, identity: string, right: (entry: Entry) => Entry): ListKind<Entry> {
+  const most = key === 'tools' ? 10_000 : 50_000;
+  return { what: key, method: `${key}/list`, key, identity, most, read: (entry) => right(entry as Entry) };
+}
+
+const tools = listKind<OfferedTool>('tools', 'name', looked);
+const prompts = listKind<OfferedPrompt>('prompts', 'name', rightPrompt);
+const resources = listKind<OfferedResource>('resources', 'uri', rightResource);
+const templates: ListKind<OfferedTemplate> = {
+  ...listKind<OfferedTemplate>('resources', 'uriTemplate', rightTemplate),
+  method: 'resources/templates/list',
+  key: 'resourceTemplates',
 };
 
 /** Looks at the schema here, because the list is read in slices (P10). */
-function looked(tool: OfferedTool): OfferedTool {
+function looked(given: OfferedTool): OfferedTool {
+  const tool = rightTool(given);
   lookedAt(tool);
   return tool;
 }
-
-const named = {
-  most: 50_000,
-  whatIsWrong: ({ name }: Fields) => (typeof name === 'string' ? undefined : 'has no name'),
-};
-
-const prompts: ListKind<PromptListing['prompts'][number]> = {
-  what: 'prompts',
-  method: 'prompts/list',
-  key: 'prompts',
-  identity: 'name',
-  most: named.most,
-  whatIsWrong: whatIsWrongWithArguments,
-  read: (entry) => rightPrompt(entry as PromptListing['prompts'][number]),
-};
-
-const resources: ListKind<ResourceListing['resources'][number]> = {
-  what: 'resources',
-  method: 'resources/list',
-  key: 'resources',
-  identity: 'uri',
-  ...named,
-  read: (entry) => rightResource(entry as ResourceListing['resources'][number]),
-};
-
-const templates: ListKind<ResourceListing['templates'][number]> = {
-  what: 'resources',
-  method: 'resources/templates/list',
-  key: 'resourceTemplates',
-  identity: 'uriTemplate',
-  ...named,
-  read: (entry) => rightTemplate(entry as ResourceListing['templates'][number]),
-};
-
-type Page = (cursor: string | undefined) => Promise<unknown>;
 
 interface EntryListing<Entry> {
   readonly entries: readonly Entry[];
@@ -103,13 +65,18 @@ interface EntryListing<Entry> {
 }
 
 /**
- * By server and method: the entries of the last list, by their JSON. An entry listed again stays the same object,
- * whichever instance listed it, so facts about it are found out once, and comparing lists is fast.
+ * By server and method: the entries of the last list, by their JSON. An entry that any instance lists again stays the
+ * same object, so facts about it are found out once, and comparing lists is fast.
  */
 const listed = new WeakMap<LoopShare, Map<string, ReadonlyMap<string, unknown>>>();
 
-async function listAll<Entry>(kind: ListKind<Entry>, page: Page, share: LoopShare): Promise<EntryListing<Entry>> {
-  const { method, key } = kind;
+/** @param page resolves to the answer with the page at a cursor */
+async function listAll<Entry>(
+  kind: ListKind<Entry>,
+  page: (cursor: string | undefined) => Promise<unknown>,
+  share: LoopShare,
+): Promise<EntryListing<Entry>> {
+  const { method, key, most } = kind;
   const entries: Entry[] = [];
   const malformed: Malformed[] = [];
   const seen = new Set<string>();
@@ -124,18 +91,15 @@ async function listAll<Entry>(kind: ListKind<Entry>, page: Page, share: LoopShar
     for (const entry of found) {
       yield;
       const index = entries.length + malformed.length + unnamed;
-      if (index >= kind.most) throw new ListError(`The server lists more than ${kind.most} ${key}.`);
+      if (index >= most) throw new ListError(`The server lists more than ${most} ${key}.`);
       const size = measured(entry);
       total += size.characters;
       if (total > largestList)
         throw new ListError(`The server lists more than ${largestList / 1024 / 1024} MiB of ${key}.`);
       const isNamed = malformed.length < mostMalformed;
-      // Describing its value would take most of the time.
-      if (!isNamed && !isObject(entry)) {
-        unnamed += 1;
-        continue;
-      }
-      const detail = whatIsWrongWith(kind, entry) ?? size.whatIsWrong;
+      // Describing the value of an unnamed entry would take most of the time.
+      const isFaulty = !isNamed && !isObject(entry);
+      const detail = isFaulty ? '' : (whatIsWrongWith(kind, entry) ?? size.whatIsWrong);
       if (detail === undefined) {
         const json = JSON.stringify(entry);
         const known = now.get(json) ?? (before?.get(json) as Entry | undefined) ?? kind.read(entry);
@@ -148,9 +112,8 @@ async function listAll<Entry>(kind: ListKind<Entry>, page: Page, share: LoopShar
   for (let pages = 1; ; pages++) {
     const result = await page(cursor);
     const found = isObject(result) ? result[key] : undefined;
-    if (!Array.isArray(found)) {
+    if (!Array.isArray(found))
       throw new ListError(`The answer to ${method} has no list of ${key}: ${inBrief(result, 200)}`);
-    }
     await share.run(read(found));
     const next = (result as { nextCursor?: unknown }).nextCursor;
     // Some servers write an empty cursor for none.
@@ -158,14 +121,10 @@ async function listAll<Entry>(kind: ListKind<Entry>, page: Page, share: LoopShar
       byMethod.set(method, now);
       return { entries, malformed: withCount(malformed, unnamed) };
     }
-    if (next.length > longestCursor) {
+    if (next.length > longestCursor)
       throw new ListError(`${method} has a cursor of more than ${longestCursor / 1024} KiB.`);
-    }
-    if (seen.has(next)) {
-      throw new ListError(
-        `${method} repeats the cursor "${shortened(next, 60)}" after ${pages} pages: the list has no end.`,
-      );
-    }
+    const repeated = `repeats the cursor "${shortened(next, 60)}" after ${pages} pages: the list has no end.`;
+    if (seen.has(next)) throw new ListError(`${method} ${repeated}`);
     if (pages >= mostPages) throw new ListError(`${method} has more than ${mostPages} pages.`);
     total += next.length;
     seen.add(next);
@@ -202,30 +161,25 @@ function measured(entry: unknown): { readonly characters: number; readonly whatI
   return { characters, whatIsWrong: characters > largestEntry ? 'is larger than 1 MiB' : undefined };
 }
 
-function whatIsWrongWith({ identity, whatIsWrong }: ListKind<unknown>, entry: unknown): string | undefined {
+/** Completes "The entry …". */
+function whatIsWrongWith({ key, identity, whatElse }: ListKind<unknown>, entry: unknown): string | undefined {
   if (!isObject(entry)) return `is not an object but ${inBrief(entry, 60)}`;
-  const id = entry[identity];
+  const { [identity]: id, name, inputSchema: schema, arguments: args } = entry;
   if (typeof id !== 'string') return `has no ${identity}`;
-  return id === '' ? `has an empty ${identity}` : whatIsWrong(entry);
-}
-
-function whatIsWrongWithTool({ inputSchema }: Readonly<Record<string, unknown>>): string | undefined {
-  if (isObject(inputSchema)) return undefined;
-  return inputSchema === undefined || inputSchema === null
-    ? 'has no inputSchema'
-    : 'has an inputSchema that is not an object';
+  if (id === '') return `has an empty ${identity}`;
+  if (typeof name !== 'string') return 'has no name';
+  if (key === 'tools' && !isObject(schema))
+    return schema === undefined || schema === null ? 'has no inputSchema' : 'has an inputSchema that is not an object';
+  // An argument that is null is left out; a named one that is lost would go unnoticed.
+  const isNamed = (one: unknown): boolean => one === null || (isObject(one) && typeof one['name'] === 'string');
+  if (key === 'prompts' && Array.isArray(args) && !args.every(isNamed))
+    return 'has arguments that are not a list of names';
+  return whatElse?.(entry);
 }
 
 function nameOf({ identity }: ListKind<unknown>, entry: unknown, index: number): string {
   const name = isObject(entry) ? (entry[identity] ?? entry['name']) : undefined;
   return typeof name === 'string' && name !== '' ? clipped(name, 200) : `(entry ${index + 1})`;
-}
-
-function whatIsWrongWithArguments({ arguments: given }: Readonly<Record<string, unknown>>): string | undefined {
-  if (!Array.isArray(given)) return undefined;
-  // An argument that is null is left out; a named one that is lost would go unnoticed.
-  const isNamed = (one: unknown): boolean => one === null || (isObject(one) && typeof one['name'] === 'string');
-  return given.every(isNamed) ? undefined : 'has arguments that are not a list of names';
 }
 
 /** Reads a kept listing as if its server had just given it. Returns undefined if any part of it is invalid. */
@@ -288,9 +242,7 @@ export class OfferLister {
   async listTools(options: ListOptions): Promise<ToolListing> {
     options.signal.throwIfAborted();
     if (!isObject(this.deps.capabilities.tools)) return { tools: [], malformed: [], declaresNone: true };
-    const { whatIsWrongWithTool: more } = this.deps;
-    const kind = { ...tools, whatIsWrong: (tool: Fields) => tools.whatIsWrong(tool) ?? more?.(tool) };
-    const { entries, malformed } = await this.list(kind, options);
+    const { entries, malformed } = await this.list({ ...tools, whatElse: this.deps.whatIsWrongWithTool }, options);
     return { tools: entries, malformed };
   }
 
@@ -330,14 +282,6 @@ export class OfferLister {
     }
   }
 
-  /** The first page to go stale counts. Zero says nothing about the next request. */
-  private noteFreshness(method: string, page: unknown): void {
-    const { ttlMs } = (isObject(page) ? page : {}) as { ttlMs?: unknown };
-    if (typeof ttlMs !== 'number' || !(ttlMs > 0)) return;
-    const until = this.deps.clock.now() + ttlMs;
-    this.freshUntil.set(method, Math.min(until, this.freshUntil.get(method) ?? Infinity));
-  }
-
   private async list<Entry>(kind: ListKind<Entry>, { signal, timeoutMs }: ListOptions): Promise<EntryListing<Entry>> {
     const { what, method } = kind;
     const { clock, share, send, causeOfEnd } = this.deps;
@@ -345,14 +289,15 @@ export class OfferLister {
     this.freshUntil.delete(method);
     const page = async (cursor: string | undefined, over: AbortSignal): Promise<unknown> => {
       const result = await send(method, cursor === undefined ? undefined : { cursor }, over);
-      this.noteFreshness(method, result);
+      const ttlMs = isObject(result) ? result['ttlMs'] : undefined;
+      // The first page to go stale counts. Zero says nothing about the next request.
+      if (typeof ttlMs === 'number' && ttlMs > 0)
+        this.freshUntil.set(method, Math.min(clock.now() + ttlMs, this.freshUntil.get(method) ?? Infinity));
       return result;
     };
-    const all = (over: AbortSignal): Promise<EntryListing<Entry>> =>
-      listAll(kind, (cursor) => page(cursor, over), share);
     const late = new ListError(`The server did not list its ${what} within ${timeoutMs / 1000} s.`);
     try {
-      return await limited(clock, timeoutMs, signal, all, late);
+      return await limited(clock, timeoutMs, signal, (over) => listAll(kind, (at) => page(at, over), share), late);
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof ListError) throw error;

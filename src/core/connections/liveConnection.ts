@@ -4,12 +4,7 @@
  * It does not start or restart anything. Invariants: a call has one outcome, and is never sent twice; the outcomes of
  * all calls in flight are settled before `onDidDie` fires; progress reaches the call before its result does.
  */
-import type {
-  CallToolResult,
-  JSONRPCNotification,
-  JSONRPCRequest,
-  ServerCapabilities,
-} from '@modelcontextprotocol/sdk/types.js';
+import type { CallToolResult, JSONRPCNotification, JSONRPCRequest } from '@modelcontextprotocol/sdk/types.js';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { limited, type Clock } from '../base/clock.js';
 import type { Disposable } from '../base/disposables.js';
@@ -18,45 +13,34 @@ import type { Log } from '../base/log.js';
 import { messageOf } from '../base/text.js';
 import type { LoopShare } from '../base/turns.js';
 import { TransportFailure } from '../failures/transportFailure.js';
-import type { Exchange, Peer, PeerListener, Result } from '../peer/peer.js';
-import type { ServerTransport } from '../peer/transport.js';
+import type { Exchange, Peer, PeerListener, ServerTransport } from '../peer/peer.js';
 import type { Fields, ServerClient } from '../protocol/client.js';
 import type { RpcError } from '../protocol/errors.js';
 import type { ServerOutcome } from '../protocol/request.js';
 import { taskChanged } from '../protocol/versions.js';
-import type {
-  Connection,
-  ListOptions,
-  OfferKind,
-  PromptListing,
-  ResourceListing,
-  TimedCall,
-  TimedRequest,
-  TimedTerms,
-  ToolListing,
-} from './connection.js';
+import type { Connection, OfferKind, TimedCall, TimedRequest, TimedTerms } from './connection.js';
 import { OfferLister } from './listing.js';
 import { logMessage } from './logging.js';
-import { outcomeOfFailure, readCallResult, readOtherResult, readProgress } from './outcomes.js';
+import { failureOutcome, readCallResult, readOtherResult, readProgress } from './outcomes.js';
 import type { ServerFacts } from './handshake.js';
 import type { ServerRequests } from './serverRequests.js';
 
 /** One era of the protocol. It is chosen once, when the connection opens (X8). */
-export interface Protocol extends Disposable {
+export interface Protocol extends Partial<Disposable> {
   readonly facts: ServerFacts;
-  /** Returns what a request for this client says in `_meta`; undefined if it says nothing there. */
-  metaFor(client: ServerClient | undefined): Fields | undefined;
+  /** Returns what a request for this client says in `_meta`. */
+  metaFor?(client: ServerClient | undefined): Fields;
   /** Resolves to the result of a request for a client; rejects with an `RpcFailure`. */
-  call(exchange: Exchange, method: string, params: Fields): Promise<Result>;
-  list(method: string, params: Fields | undefined, signal: AbortSignal): Promise<Result>;
+  call(exchange: Exchange, method: string, params: Fields): Promise<Fields>;
+  list(method: string, params: Fields | undefined, signal: AbortSignal): Promise<Fields>;
   /** Tells the server that we listen, and passes on what it reports from now on. Rejects if it cannot be told. */
   begin(report: (notification: JSONRPCNotification) => void): Promise<void>;
   /** Returns a notification as the connection handles it; undefined if that has no use for it. */
-  read(notification: JSONRPCNotification): JSONRPCNotification | undefined;
+  read?(notification: JSONRPCNotification): JSONRPCNotification | undefined;
   answer(request: JSONRPCRequest, signal: AbortSignal): Promise<Fields | undefined>;
   takes(notification: string): boolean;
   /** Completes "The tool …" for a tool that cannot be called. */
-  whatIsWrongWithTool(tool: Fields): string | undefined;
+  whatIsWrongWithTool?(tool: Fields): string | undefined;
 }
 
 interface LiveConnectionDeps {
@@ -72,16 +56,16 @@ interface LiveConnectionDeps {
 /** A server that answers no ping gets the first call of its next client after this time, in milliseconds. */
 const rootsLimitMs = 2_000;
 
+const offerKinds = ['tools', 'prompts', 'resources'] as const;
+const toldToClients = ['notifications/message', 'notifications/elicitation/complete'];
+
 type Failure = Exclude<ServerOutcome<unknown>, { kind: 'result' }>;
-type State =
-  | { readonly kind: 'live' }
-  | { readonly kind: 'closed' }
-  | { readonly kind: 'dead'; readonly cause: string };
+type State = { readonly kind: 'live' | 'closed' } | { readonly kind: 'dead'; readonly cause: string };
 
 export class LiveConnection implements Connection, PeerListener {
   readonly serverInfo: Connection['serverInfo'];
   readonly instructions: string | undefined;
-  readonly capabilities: ServerCapabilities;
+  readonly capabilities: Connection['capabilities'];
   readonly protocolVersion: string;
   readonly pid: number | undefined;
   readonly share: LoopShare;
@@ -116,6 +100,10 @@ export class LiveConnection implements Connection, PeerListener {
   private told: string | undefined;
   learning: Promise<unknown> | undefined;
   private readonly lister: OfferLister;
+  readonly listTools: Connection['listTools'] = (options) => this.lister.listTools(options);
+  readonly listPrompts: Connection['listPrompts'] = (options) => this.lister.listPrompts(options);
+  readonly listResources: Connection['listResources'] = (options) => this.lister.listResources(options);
+  readonly takeStale: Connection['takeStale'] = () => this.lister.takeStale();
 
   constructor(private readonly deps: LiveConnectionDeps) {
     const { protocol, transport, clock, share } = deps;
@@ -127,13 +115,16 @@ export class LiveConnection implements Connection, PeerListener {
     } = protocol.facts);
     this.pid = transport.pid;
     this.share = share;
-    transport.onrenewed = () => this.renewed();
+    transport.onrenewed = () => {
+      this.sessionRenewed.fire();
+      for (const kind of offerKinds) if (kind === 'tools' || this.capabilities[kind]) this.changed(kind);
+    };
     this.lister = new OfferLister({
       capabilities: this.capabilities,
       clock,
       share,
       send: (method, params, signal) => protocol.list(method, params, signal),
-      whatIsWrongWithTool: (tool) => protocol.whatIsWrongWithTool(tool),
+      whatIsWrongWithTool: (tool) => protocol.whatIsWrongWithTool?.(tool),
       causeOfEnd: () => (this.state.kind === 'dead' ? this.state.cause : undefined),
     });
   }
@@ -147,33 +138,21 @@ export class LiveConnection implements Connection, PeerListener {
   }
 
   hear(received: JSONRPCNotification): void {
-    const notification = this.deps.protocol.read(received);
+    const { protocol } = this.deps;
+    const notification = protocol.read ? protocol.read(received) : received;
     if (notification) this.handle(notification);
   }
 
   handle(notification: JSONRPCNotification): void {
     const { method, params = {} } = notification;
-    switch (method) {
-      case 'notifications/tools/list_changed':
-        return this.toolsChanged();
-      case 'notifications/prompts/list_changed':
-        return this.offerChanged.fire('prompts');
-      case 'notifications/resources/list_changed':
-        return this.offerChanged.fire('resources');
-      case 'notifications/resources/updated':
-        return this.resourceUpdated.fire(params);
-      case taskChanged:
-        return this.taskUpdated.fire(params);
-      case 'notifications/message':
-        logMessage(this.deps.log, params);
-        return this.deps.serverRequests.tell(notification);
-      case 'notifications/elicitation/complete':
-        return this.deps.serverRequests.tell(notification);
-      default:
-    }
+    if (this.state.kind !== 'live') return;
+    if (method === 'notifications/message') logMessage(this.deps.log, params);
+    if (method === 'notifications/resources/updated') this.resourceUpdated.fire(params);
+    else if (method === taskChanged) this.taskUpdated.fire(params);
+    else if (toldToClients.includes(method)) this.deps.serverRequests.tell(notification);
+    else for (const kind of offerKinds) if (method === `notifications/${kind}/list_changed`) this.changed(kind);
   }
 
-  /** While one request waits, it is the answer. */
   failed(error: RpcError): void {
     this.deps.peer.answerOnly(error);
   }
@@ -206,19 +185,13 @@ export class LiveConnection implements Connection, PeerListener {
     });
   }
 
-  private toolsChanged(): void {
-    this.changedUnheard ||= !this.offerChanged.isHeard;
-    this.offerChanged.fire('tools');
-  }
-
-  private renewed(): void {
-    this.sessionRenewed.fire();
-    this.toolsChanged();
-    for (const kind of ['prompts', 'resources'] as const) if (this.capabilities[kind]) this.offerChanged.fire(kind);
+  private changed(kind: OfferKind): void {
+    if (kind === 'tools') this.changedUnheard ||= !this.offerChanged.isHeard;
+    this.offerChanged.fire(kind);
   }
 
   ended(): void {
-    this.deps.protocol.dispose();
+    this.deps.protocol.dispose?.();
     if (this.state.kind !== 'live') return;
     const cause = this.deps.transport.causeOfEnd;
     this.state = { kind: 'dead', cause };
@@ -230,38 +203,21 @@ export class LiveConnection implements Connection, PeerListener {
     await nextTurn();
     this.told = cause;
     this.died.fire(cause);
-    this.disposeEvents();
-  }
-
-  listTools(options: ListOptions): Promise<ToolListing> {
-    return this.lister.listTools(options);
-  }
-
-  listPrompts(options: ListOptions): Promise<PromptListing | undefined> {
-    return this.lister.listPrompts(options);
-  }
-
-  listResources(options: ListOptions): Promise<ResourceListing | undefined> {
-    return this.lister.listResources(options);
-  }
-
-  takeStale(): readonly OfferKind[] {
-    return this.lister.takeStale();
   }
 
   callTool(request: TimedCall): Promise<ServerOutcome<CallToolResult>> {
     const { tool: name, arguments: args } = request;
-    if (request.asTask === true && this.capabilities.tasks?.requests?.tools?.call) return this.callAsTask(request);
     const params = args ? { name, arguments: args } : { name };
+    const isTask = request.asTask === true && this.capabilities.tasks?.requests?.tools?.call;
+    if (isTask) return this.callAsTask({ ...params, task: {} }, request);
     return this.exchange('tools/call', params, request, this.readCall);
   }
 
   /** Begins a task of 2025-11-25 and waits for it; cancels it if nobody waits any longer (X8). */
-  private async callAsTask(request: TimedCall): Promise<ServerOutcome<CallToolResult>> {
-    const { tool: name, arguments: args, timeouts } = request;
+  private async callAsTask(params: Fields, request: TimedCall): Promise<ServerOutcome<CallToolResult>> {
+    const { timeouts } = request;
     const { clock, peer } = this.deps;
     const since = clock.now();
-    const params = { name, ...(args && { arguments: args }), task: {} };
     // A caller who cancels must wait for the id of the task.
     const { signal } = new AbortController();
     // Progress goes by the token of the first request until the end of the task.
@@ -297,19 +253,13 @@ export class LiveConnection implements Connection, PeerListener {
 
   async close(): Promise<void> {
     if (this.state.kind === 'live') this.state = { kind: 'closed' };
-    this.deps.protocol.dispose();
+    this.deps.protocol.dispose?.();
     try {
       await this.deps.transport.close();
       await nextTurn();
     } finally {
       this.announceGone();
-      this.disposeEvents();
     }
-  }
-
-  private disposeEvents(): void {
-    const { died, offerChanged, resourceUpdated, taskUpdated, sessionRenewed } = this;
-    for (const emitter of [died, offerChanged, resourceUpdated, taskUpdated, sessionRenewed]) emitter.dispose();
   }
 
   private async exchange<Outcome>(
@@ -330,7 +280,7 @@ export class LiveConnection implements Connection, PeerListener {
       token,
       onProgress: onProgress && ((progress) => onProgress(readProgress(progress))),
     });
-    const _meta = { ...meta, ...protocol.metaFor(client), progressToken: exchange.token };
+    const _meta = { ...meta, ...protocol.metaFor?.(client), progressToken: exchange.token };
     try {
       return read(await protocol.call(exchange, method, { ...params, _meta }));
     } catch (error) {
@@ -342,10 +292,10 @@ export class LiveConnection implements Connection, PeerListener {
     }
   }
 
-  private outcomeOf(error: unknown, { limits }: Exchange): Failure {
-    if (limits?.end) return limits.end;
+  private outcomeOf(error: unknown, { end }: Exchange): Failure {
+    if (end) return end;
     const { code, data } = error as { code?: unknown; data?: unknown };
-    if (data instanceof TransportFailure) return outcomeOfFailure(data);
+    if (data instanceof TransportFailure) return failureOutcome(data);
     if (this.state.kind !== 'live' || typeof code !== 'number') return this.lost(error);
     return { kind: 'error', code, message: messageOf(error), ...(data !== undefined && { data }) };
   }

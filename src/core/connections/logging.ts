@@ -34,14 +34,9 @@ const loggedDataLength = 4000;
 
 export function logMessage(log: Log, { level, logger, data }: Fields): void {
   const from = typeof logger === 'string' ? `[${logger}] ` : '';
-  const text =
-    typeof data === 'string'
-      ? shortened(data, loggedDataLength)
-      : data === undefined
-        ? ''
-        : inBrief(data, loggedDataLength);
+  const shown = typeof data === 'string' ? shortened(data, loggedDataLength) : inBrief(data, loggedDataLength);
   const ours = isLogLevel(level) ? (logLevels[logLevelRank(level)] ?? 'error') : 'info';
-  log.write(ours, `${shortened(from, 200)}${text}`);
+  log.write(ours, `${shortened(from, 200)}${data === undefined ? '' : shown}`);
 }
 
 /** By the rank of the server's level; higher ones are errors. */
@@ -53,10 +48,7 @@ const methodLimit = 100;
 const idLimit = 60;
 const mostOpen = 1000;
 
-/**
- * Writes JSON-RPC on demand (E4): `→ tools/call #3 {…}`, `← tools/call #3 12 ms {…}`.
- * @param isEnabled called for each message; nothing is computed while it returns false
- */
+/** Writes JSON-RPC while it is enabled (E4): `→ tools/call #3 {…}`, `← tools/call #3 12 ms {…}`. */
 export function trafficTrace(log: Log, clock: Clock, isEnabled: () => boolean): PeerTrace {
   const open = new BoundedMap<string, { readonly method: string; readonly since: number }>(mostOpen);
   const write = (arrow: string, back: string, message: JSONRPCMessage): void => {
@@ -67,21 +59,14 @@ export function trafficTrace(log: Log, clock: Clock, isEnabled: () => boolean): 
       const method = shortened(message.method, methodLimit);
       if (id !== undefined) open.set(`${arrow}${id}`, { method, since: clock.now() });
       const number = id === undefined ? '' : ` #${id}`;
-      return log.write('trace', `${arrow} ${method}${number} ${body(message.params ?? {})}`);
+      return log.write('trace', `${arrow} ${method}${number} ${inBrief(message.params ?? {}, bodyLimit)}`);
     }
     const key = `${back}${id}`;
     const asked = open.get(key);
     open.delete(key);
     const took = asked ? ` ${clock.now() - asked.since} ms` : '';
-    const content = 'result' in message ? body(message.result) : `error ${body(message.error)}`;
-    log.write('trace', `${arrow} ${asked?.method ?? 'answer'} #${id}${took} ${content}`);
+    const [what, value] = 'result' in message ? ['', message.result] : ['error ', message.error];
+    log.write('trace', `${arrow} ${asked?.method ?? 'answer'} #${id}${took} ${what}${inBrief(value, bodyLimit)}`);
   };
-  return {
-    sent: (message) => write('→', '←', message),
-    received: (message) => write('←', '→', message),
-  };
-}
-
-function body(value: unknown): string {
-  return inBrief(value, bodyLimit);
+  return { sent: (message) => write('→', '←', message), received: (message) => write('←', '→', message) };
 }

@@ -12,14 +12,11 @@ import { taskIn, modernVersion } from '../protocol/versions.js';
 import type { TransportFailure } from '../failures/transportFailure.js';
 
 /** An undelivered request is an error of its call; a delivered one without an answer is lost. */
-export function outcomeOfFailure(
-  failure: TransportFailure,
-): Extract<ServerOutcome<unknown>, { kind: 'lost' | 'error' }> {
+export function failureOutcome(failure: TransportFailure): Extract<ServerOutcome<unknown>, { kind: 'lost' | 'error' }> {
   const { reason } = failure;
   const gatewayStatus = reason.kind === 'status' && (reason.status === 502 || reason.status === 504);
-  if (reason.kind === 'broken' || reason.kind === 'tooLarge' || reason.kind === 'closed' || gatewayStatus) {
+  if (reason.kind === 'broken' || reason.kind === 'tooLarge' || reason.kind === 'closed' || gatewayStatus)
     return { kind: 'lost', cause: failure.message };
-  }
   return { kind: 'error', code: errorCodes.server, message: failure.message };
 }
 

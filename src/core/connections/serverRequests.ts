@@ -1,15 +1,12 @@
 /**
  * Brings the requests and notifications of a server to the client that it means (G4, G4d): the client of the request on
- * whose stream they came, if the transport knows; else the only one that has a request in flight; else the client that
- * the instance belongs to.
+ * whose stream they came; else the only one that has a request in flight; else the client that the instance belongs to.
  *
- * Invariants: a server request ends with the requests of ours that may have caused it. While a client is asked, their
- * time limits for silence do not run.
+ * Invariant: a server request ends with the requests of ours that may have caused it.
  */
 import { BoundedMap } from '../base/boundedMap.js';
 import { isObject } from '../base/isObject.js';
-import type { Exchange, Peer } from '../peer/peer.js';
-import type { ServerTransport } from '../peer/transport.js';
+import type { Exchange, Peer, ServerTransport } from '../peer/peer.js';
 import { refusal, type Fields, type ServerClient } from '../protocol/client.js';
 import { errorCodes, RpcFailure } from '../protocol/errors.js';
 import { isKeptId, metaOf } from '../protocol/versions.js';
@@ -98,10 +95,13 @@ export class ServerRequests {
   private causesOf(message: object): readonly Exchange[] {
     const origin = this.transport.originOf?.(message);
     const related = origin === undefined ? undefined : this.peer.exchangeOf(origin);
-    if (related?.limits) return [related];
+    if (related?.terms) return [related];
     const [first, ...others] = new Set(this.peer.open.values().filter(({ client }) => client !== undefined));
     if (!first) return [];
-    if (others.every(({ client }) => client && isSame(first.client, client))) return [first, ...others];
+    const { session, conversation } = first.client ?? {};
+    const isSame = ({ client }: Exchange): boolean =>
+      client?.session === session && client?.conversation === conversation;
+    if (others.every(isSame)) return [first, ...others];
     throw new RpcFailure(
       errorCodes.internal,
       'Several conversations use this instance at once, so nobody knows which one to ask.',
@@ -134,8 +134,4 @@ async function during<T>(causes: readonly Exchange[], ask: (ended: AbortSignal) 
   } finally {
     for (const question of questions) question.dispose();
   }
-}
-
-function isSame(a: ServerClient | undefined, b: ServerClient): boolean {
-  return a?.session === b.session && a.conversation === b.conversation;
 }

@@ -1,10 +1,10 @@
 /**
- * Our side of one JSON-RPC connection, over a transport of the SDK. It keeps one book of our open requests with their
- * limits, and one of the other side's requests.
+ * Our side of one JSON-RPC connection. It keeps one book of our open requests, and one of the other side's requests.
  *
  * It knows no methods of MCP but cancellation and progress. Invariants: an answer passes on as the same object;
  * nothing is kept of an answered, cancelled or unsent request; messages are handled in their order.
  */
+import type { Transport, TransportSendOptions } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type {
   JSONRPCMessage,
   JSONRPCNotification,
@@ -22,10 +22,31 @@ import { TransientMap } from '../base/transientMap.js';
 import type { Fields, ServerClient } from '../protocol/client.js';
 import { errorCodes, RpcFailure, type RpcError } from '../protocol/errors.js';
 import { shortened } from '../protocol/inBrief.js';
-import type { ServerTransport } from './transport.js';
 import type { ServerOutcome } from '../protocol/request.js';
 
 export type Result = Record<string, unknown>;
+
+export interface SendOptions extends TransportSendOptions {
+  /** Headers of this message only, with lower-case names; for a transport with headers. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+}
+
+/** The SDK's transport, with more for a connection to a server. */
+export interface ServerTransport extends Transport {
+  readonly pid?: number;
+  /** The reason of a failed request is a `TransportFailure` in its answer (see `failureAnswer`). */
+  send(message: JSONRPCMessage, options?: SendOptions): Promise<void>;
+  /** True if each message has its own headers, and each request its own stream for the answer. */
+  readonly hasHeaders?: boolean;
+  /** True if the transport takes no more messages; `onclose` was called or will be. */
+  readonly isOver?: boolean;
+  readonly causeOfEnd: string;
+  onrenewed?: (() => void) | undefined;
+  /** Ends the transport because the other side is not the same any longer. */
+  fail?(cause: string): void;
+  /** Returns the id of our request on whose stream a message came; absent if the transport cannot know. */
+  originOf?(message: object): RequestId | undefined;
+}
 
 export interface PeerListener {
   answer(request: JSONRPCRequest, signal: AbortSignal): Promise<Fields | undefined>;
@@ -38,7 +59,7 @@ export interface PeerListener {
 export type PeerTrace = Readonly<Record<'sent' | 'received', (message: JSONRPCMessage) => void>>;
 
 interface PeerDeps {
-  readonly transport: Pick<ServerTransport, 'send' | 'onmessage' | 'onclose' | 'onerror'>;
+  readonly transport: Pick<ServerTransport, 'send' | 'onmessage' | 'onclose'>;
   readonly clock: Clock;
   readonly log: Log;
   readonly trace?: PeerTrace;
@@ -66,10 +87,9 @@ export class Peer {
     private readonly deps: PeerDeps,
     public listener: PeerListener,
   ) {
-    const { transport, log } = deps;
+    const { transport } = deps;
     transport.onmessage = (message) => this.receive(message);
     transport.onclose = () => this.end();
-    transport.onerror = (error) => log.write('debug', `[protocol] ${error.message}`);
   }
 
   nextId(): number {
@@ -138,11 +158,8 @@ export class Peer {
       else if (message.id === undefined && 'error' in message) this.listener.failed?.(message.error);
       else
         this.deps.log.write('debug', `[protocol] An answer to no open request: ${shortened(String(message.id), 60)}`);
-    } else if ('id' in message) {
-      void this.answer(message);
-    } else {
-      this.hear(message);
-    }
+    } else if ('id' in message) void this.answer(message);
+    else this.hear(message);
   }
 
   private hear(message: JSONRPCNotification): void {
@@ -191,6 +208,15 @@ export class ConnectionEnded extends RpcFailure {
   }
 }
 
+/** The time limits of one request in milliseconds (X6). */
+export interface Timeouts {
+  /** Since the last sign of life. */
+  readonly call: number;
+  readonly callMax: number;
+}
+
+type CallEnd = Extract<ServerOutcome<unknown>, { kind: 'timedOut' | 'cancelled' }>;
+
 /**
  * One of our requests until its result is known. It may take several messages, because a server may ask for more input
  * first. The id of the first message is the progress token of all.
@@ -198,7 +224,8 @@ export class ConnectionEnded extends RpcFailure {
 export class Exchange implements Disposable {
   readonly token: RequestId;
   readonly client: ServerClient | undefined;
-  readonly limits: CallLimits | undefined;
+  /** What ended it before its answer: a limit or the caller (X6). */
+  end: CallEnd | undefined;
   /** Called at the end, for the questions of the server caused by this request. */
   private readonly onEnd = new Set<() => void>();
   private readonly ids: RequestId[];
@@ -206,18 +233,24 @@ export class Exchange implements Disposable {
   private resolve: ((result: Result) => void) | undefined;
   private reject: ((error: Error) => void) | undefined;
   private failure: Error | undefined;
+  private whole: Disposable | undefined;
+  private silence: Disposable | undefined;
+  private questions = 0;
 
   constructor(
     private readonly peer: Peer,
-    clock: Clock,
-    private readonly terms: ExchangeTerms | undefined,
+    private readonly clock: Clock,
+    readonly terms: ExchangeTerms | undefined,
     id: RequestId | undefined,
   ) {
     this.token = terms?.token ?? id ?? peer.nextId();
     this.client = terms?.client;
     this.ids = [this.token];
     peer.open.set(this.token, this);
-    this.limits = terms && new CallLimits(clock, terms.timeouts, terms.signal, (reason) => this.stop(reason));
+    if (!terms) return;
+    this.whole = this.after(terms, 'callMax');
+    this.silence = this.after(terms, 'call');
+    terms.signal.addEventListener('abort', this.cancelled, { once: true });
   }
 
   /** Resolves to the result; rejects with an `RpcFailure` if the answer is an error or the exchange ends first. */
@@ -251,13 +284,15 @@ export class Exchange implements Disposable {
     });
   }
 
-  /** The server asks something for this request until the result is disposed. @param onEnd the exchange ends first */
+  /** While the server asks something, until the result is disposed, only the limit in all goes on. */
   question(onEnd: () => void): Disposable {
-    const held = this.limits?.hold();
+    this.questions++;
+    this.silence?.dispose();
     this.onEnd.add(onEnd);
     return toDisposable(() => {
       this.onEnd.delete(onEnd);
-      held?.dispose();
+      this.questions--;
+      this.showedLife();
     });
   }
 
@@ -271,7 +306,7 @@ export class Exchange implements Disposable {
   }
 
   progressed(params: Fields): void {
-    this.limits?.signOfLife();
+    this.showedLife();
     this.terms?.onProgress?.(params);
   }
 
@@ -290,15 +325,38 @@ export class Exchange implements Disposable {
 
   dispose(): void {
     this.resolve = undefined;
-    this.limits?.dispose();
+    this.whole?.dispose();
+    this.whole = undefined;
+    this.silence?.dispose();
+    this.terms?.signal.removeEventListener('abort', this.cancelled);
     for (const end of this.onEnd) end();
     this.onEnd.clear();
     for (const id of this.ids) if (this.peer.open.get(id) === this) this.peer.open.delete(id);
   }
+
+  private showedLife(): void {
+    if (!this.terms || !this.whole || this.questions > 0) return;
+    this.silence?.dispose();
+    this.silence = this.after(this.terms, 'call');
+  }
+
+  private after({ timeouts }: ExchangeTerms, limit: keyof Timeouts): Disposable {
+    const ms = timeouts[limit];
+    const what = limit === 'call' ? 'no sign of life' : 'no result';
+    return this.clock.after(ms, () => this.endBy({ kind: 'timedOut', limit, ms }, `${what} within ${ms / 1000} s`));
+  }
+
+  private readonly cancelled = (): void =>
+    this.endBy({ kind: 'cancelled' }, (this.terms && reasonOf(this.terms.signal)) ?? 'cancelled by the caller');
+
+  private endBy(end: CallEnd, reason: string): void {
+    this.end ??= end;
+    this.stop(reason);
+  }
 }
 
 /** Returns a thrown value as the error for the other side. */
-export function rpcErrorOf(error: unknown): RpcError {
+function rpcErrorOf(error: unknown): RpcError {
   const { code, data } = (isObject(error) ? error : {}) as { code?: unknown; data?: unknown };
   return {
     code: Number.isSafeInteger(code) ? (code as number) : errorCodes.internal,
@@ -307,80 +365,7 @@ export function rpcErrorOf(error: unknown): RpcError {
   };
 }
 
-/** The time limits of one request in milliseconds (X6). */
-export interface Timeouts {
-  readonly call: number;
-  readonly callMax: number;
-}
-
-type CallEnd = Extract<ServerOutcome<unknown>, { kind: 'timedOut' | 'cancelled' }>;
-
-/**
- * Everything able to end a call before its answer (X6): the limit since the last sign of life, the limit in all, and
- * the caller. The first of them counts as the call's outcome, and is reported once.
- */
-export class CallLimits implements Disposable {
-  private readonly whole: Disposable;
-  private silence: Disposable;
-  private holds = 0;
-  private isDisposed = false;
-  private first: CallEnd | undefined;
-
-  constructor(
-    private readonly clock: Clock,
-    private readonly timeouts: Timeouts,
-    private readonly caller: CancelSignal,
-    private readonly onEnd: (reason: string) => void,
-  ) {
-    this.whole = this.after('callMax');
-    this.silence = this.after('call');
-    caller.addEventListener('abort', this.cancelled, { once: true });
-  }
-
-  get end(): CallEnd | undefined {
-    return this.first;
-  }
-
-  signOfLife(): void {
-    if (this.isDisposed || this.holds > 0) return;
-    this.silence.dispose();
-    this.silence = this.after('call');
-  }
-
-  /** Stops the limit for silence until it is disposed, because the server waits for us. The limit in all goes on. */
-  hold(): Disposable {
-    this.holds++;
-    this.silence.dispose();
-    return toDisposable(() => {
-      this.holds--;
-      this.signOfLife();
-    });
-  }
-
-  dispose(): void {
-    this.isDisposed = true;
-    this.whole.dispose();
-    this.silence.dispose();
-    this.caller.removeEventListener('abort', this.cancelled);
-  }
-
-  private after(limit: 'call' | 'callMax'): Disposable {
-    return this.clock.after(this.timeouts[limit], () => this.timedOut(limit));
-  }
-
-  private timedOut(limit: 'call' | 'callMax'): void {
-    const ms = this.timeouts[limit];
-    const what = limit === 'call' ? 'no sign of life' : 'no result';
-    this.stop({ kind: 'timedOut', limit, ms }, `${what} within ${ms / 1000} s`);
-  }
-
-  private readonly cancelled = (): void =>
-    this.stop({ kind: 'cancelled' }, reasonOf(this.caller) ?? 'cancelled by the caller');
-
-  private stop(end: CallEnd, reason: string): void {
-    if (this.first) return;
-    this.first = end;
-    this.dispose();
-    this.onEnd(reason);
-  }
+export function rpcFailureOf(error: unknown): RpcFailure {
+  const { code, message, data } = rpcErrorOf(error);
+  return new RpcFailure(code, message, data);
 }

@@ -303,7 +303,7 @@ describe('sign-ins to HTTP servers', function () {
     assert(access);
     const { HttpEndpoint } = await import('../../../src/core/connections/http/endpoint.js');
     const endpoint = new HttpEndpoint(http(url), '9.9.9', access);
-    const reply = await endpoint.post('{}', 'other', person(), { url: new URL(`http://127.0.0.1:${port}/`) });
+    const reply = await endpoint.post('{}', 'other', { signal: person(), url: new URL(`http://127.0.0.1:${port}/`) });
     reply.body.resume();
     endpoint.dispose();
     elsewhere.closeAllConnections();

@@ -1,8 +1,7 @@
 /** Rule X7: a sign-in stays consistent during concurrent renewals, sign-ins and refusals. */
 import assert from 'node:assert/strict';
 import type { Verdict } from '../../../src/core/connections/http/endpoint.js';
-import type { OAuthAccess } from '../../../src/core/connections/http/oauth/access.js';
-import { OAuth } from '../../../src/core/connections/http/oauth/oauth.js';
+import { OAuth, type OAuthAccess } from '../../../src/core/connections/http/oauth/oauth.js';
 import { LeapingClock } from '../../support/core/leapingClock.js';
 import { Person, Secrets } from '../../support/core/person.js';
 import { TokenServer } from '../../support/core/tokenServer.js';

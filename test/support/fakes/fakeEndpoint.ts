@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { unlessAborted } from '../../../src/core/base/events.js';
-import type { HttpEndpoint, PostOptions } from '../../../src/core/connections/http/endpoint.js';
+import type { HttpEndpoint, PostTerms } from '../../../src/core/connections/http/endpoint.js';
 import type { HttpReply } from '../../../src/core/connections/http/exchange.js';
 import { TransportFailure } from '../../../src/core/failures/transportFailure.js';
 
@@ -36,12 +36,7 @@ export class FakeEndpoint {
     return this as unknown as HttpEndpoint;
   }
 
-  async post(
-    body: string,
-    _kind: string,
-    signal: AbortSignal,
-    { onDelivery = () => {} }: PostOptions = {},
-  ): Promise<HttpReply> {
+  async post(body: string, _kind: string, { signal, onDelivery = () => {} }: PostTerms): Promise<HttpReply> {
     const message = JSON.parse(body) as Sent;
     this.seen.push(message.method ?? 'answer');
     return await untilClosed(this.onPost(message, signal, onDelivery), signal);

@@ -378,7 +378,7 @@ describe('house', () => {
   /** Patterns with such words and no decision about secrets. */
   const others: Record<string, readonly RegExp[]> = {
     'core/agents/planEntries.ts': [/\.token\/$/],
-    'core/connections/http/oauth/access.ts': [/bearer/],
+    'core/connections/http/oauth/oauth.ts': [/bearer/],
     'core/authoring/completion.ts': [/DBUS_/],
     // A review masks less, because a mask must not hide running programs (S1e).
     'core/approval/reviewMask.ts': [/Bearer\|Basic/, /TOKEN\|SECRET\|PASSWORD/],

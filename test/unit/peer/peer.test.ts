@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
-import { Peer, type PeerListener } from '../../../src/core/peer/peer.js';
-import type { ServerTransport } from '../../../src/core/peer/transport.js';
+import { Peer, type PeerListener, type ServerTransport } from '../../../src/core/peer/peer.js';
 import { FakeClock, rest } from '../../support/fakes/fakeClock.js';
 
 describe('a JSON-RPC peer', () => {
@@ -141,7 +140,7 @@ describe('a JSON-RPC peer', () => {
     const second = exchange.send('tools/call', {});
     clock.advance(100);
     await assert.rejects(second, { message: 'no sign of life within 0.1 s' });
-    assert.deepEqual(exchange.limits?.end, { kind: 'timedOut', limit: 'call', ms: 100 });
+    assert.deepEqual(exchange.end, { kind: 'timedOut', limit: 'call', ms: 100 });
     const cancelled = sent.flatMap((message) => ('method' in message && !('id' in message) ? [message.params] : []));
     assert.deepEqual(cancelled, [{ requestId: 1, reason: 'no sign of life within 0.1 s' }]);
     await assert.rejects(exchange.send('tools/call', {}), { message: 'no sign of life within 0.1 s' });
@@ -152,7 +151,7 @@ describe('a JSON-RPC peer', () => {
     const call = exchange.send('tools/call', {});
     const question = new Promise<void>((resolve) => exchange.question(resolve));
     clock.advance(200);
-    assert.equal(exchange.limits?.end, undefined);
+    assert.equal(exchange.end, undefined);
     clock.advance(50);
     await assert.rejects(call);
     await question;

@@ -1,11 +1,16 @@
-/** Receives a modern server's notifications about its lists and about watched resources and tasks, as legacy ones. */
-import { createHash } from 'node:crypto';
+/**
+ * One `subscriptions/listen` to a modern server, for changes of its lists and of watched resources and tasks.
+ *
+ * Invariants: a request ends only when its successor has begun, and messages still in flight on its stream are
+ * delivered. An ended subscription begins again at growing intervals, and possibly missed notifications are reported.
+ * If the server refuses it, it is not repeated.
+ */
 import type { JSONRPCNotification } from '@modelcontextprotocol/sdk/types.js';
 import { delay, limited, type Clock } from '../../base/clock.js';
 import { unlessAborted } from '../../base/events.js';
 import { isObject } from '../../base/isObject.js';
 import type { Log } from '../../base/log.js';
-import { rpcErrorOf, type Exchange, type Peer, type Result } from '../../peer/peer.js';
+import { rpcFailureOf, type Exchange, type Peer } from '../../peer/peer.js';
 import { asText } from '../../base/text.js';
 import { TransportFailure } from '../../failures/transportFailure.js';
 import type { Fields } from '../../protocol/client.js';
@@ -13,73 +18,65 @@ import { errorCodes, RpcFailure } from '../../protocol/errors.js';
 import { inBrief } from '../../protocol/inBrief.js';
 import { metaKeys, taskChanged } from '../../protocol/versions.js';
 
-interface CommonDeps {
+interface ListeningDeps {
   readonly clock: Clock;
+  readonly log: Log;
   readonly peer: Pick<Peer, 'begin'>;
   readonly meta: Fields;
-  /** True if each subscription has its own stream; otherwise all share one, in order. */
+  /** True if each request has its own stream; otherwise all share one, in order. */
   readonly hasStreams: boolean;
-  readonly onRefused: (error: RpcFailure) => void;
-}
-
-interface ListeningDeps extends CommonDeps {
-  readonly log: Log;
   readonly capabilities: Fields;
   readonly report: (notification: JSONRPCNotification) => void;
+  readonly onRefused: (error: RpcFailure) => void;
 }
 
 /** The tools are listed without the subscription if the server has not agreed to it by then. */
 const agreeLimitMs = 2_000;
+const firstDelayMs = 1_000;
+const longestDelayMs = 30_000;
+/** After this time, in milliseconds, all messages of the old stream have come. */
+const underWayMs = 1_000;
 
-const lists = [
-  ['tools', 'toolsListChanged'],
-  ['prompts', 'promptsListChanged'],
-  ['resources', 'resourcesListChanged'],
-] as const;
+/** The fields of the filter with single items: the notification about one, and its field with the item. */
+const itemKinds = {
+  resourceSubscriptions: ['notifications/resources/updated', 'uri'],
+  taskIds: [taskChanged, 'taskId'],
+} as const;
 
-type Params = NonNullable<JSONRPCNotification['params']>;
+type ItemKind = keyof typeof itemKinds;
+
+interface Request {
+  readonly id: string;
+  readonly exchange: Exchange;
+  readonly begun: (filter: Fields) => void;
+  readonly refused: (error: RpcFailure) => void;
+  hasBegun: boolean;
+}
 
 export class Listening {
   private readonly closing = new AbortController();
-  private readonly told: (typeof lists)[number][];
-  private readonly ofLists: Subscription;
-  readonly resources: WatchedItems;
-  readonly tasks: WatchedItems;
-  private readonly all: readonly Subscription[];
+  private readonly lists: readonly string[];
+  private readonly watched: Record<ItemKind, Map<string, Promise<Fields>>> = {
+    resourceSubscriptions: new Map(),
+    taskIds: new Map(),
+  };
+  private readonly requests = new Map<string, Request>();
+  private current: Request | undefined;
+  /** The request before the current one. Its messages may still be in flight. */
+  private leaving: Request | undefined;
+  private turn: Promise<unknown> = Promise.resolve();
 
   constructor(private readonly deps: ListeningDeps) {
-    const { capabilities } = deps;
-    this.told = lists.filter(([kind]) => {
-      const capability = capabilities[kind];
+    this.lists = ['tools', 'prompts', 'resources'].filter((kind) => {
+      const capability = deps.capabilities[kind];
       return isObject(capability) && capability['listChanged'] === true;
     });
-    const common = { ...deps, signal: this.closing.signal };
-    this.ofLists = new Subscription({
-      ...common,
-      wanted: () => Object.fromEntries(this.told.map(([, key]) => [key, true])),
-      onGap: () => {
-        for (const [kind] of this.told) this.tell(`notifications/${kind}/list_changed`, {});
-      },
-    });
-    this.resources = new WatchedItems({
-      ...common,
-      key: 'resourceSubscriptions',
-      onGap: (uri) => this.tell('notifications/resources/updated', { uri }),
-    });
-    this.tasks = new WatchedItems({
-      ...common,
-      key: 'taskIds',
-      onGap: (taskId) => this.tell(taskChanged, { taskId }),
-    });
-    this.all = [this.ofLists, this.resources.subscription, this.tasks.subscription];
   }
 
   async start(): Promise<void> {
-    if (this.told.length === 0) return;
-    const begun = this.ofLists.renew().then((outcome) => {
-      if (outcome.kind === 'agreed') return;
-      const why = inBrief(outcome.error.message, 300);
-      this.deps.log.write('debug', `[protocol] The server does not report changes: ${why}`);
+    if (this.lists.length === 0) return;
+    const begun = this.renew().catch((error: Error) => {
+      this.deps.log.write('debug', `[protocol] The server does not report changes: ${inBrief(error.message, 300)}`);
     });
     const inTime = limited(this.deps.clock, agreeLimitMs, undefined, (over) => unlessAborted(begun, over));
     await inTime.catch(() => undefined);
@@ -91,228 +88,128 @@ export class Listening {
 
   /** True if it concerns a subscription itself, or arrived on an ended one. */
   hears({ method, params = {} }: JSONRPCNotification): boolean {
-    switch (method) {
-      case 'notifications/subscriptions/acknowledged':
-        for (const one of this.all) {
-          one.acknowledged(params._meta?.[metaKeys.subscriptionId], params['notifications']);
-        }
-        return true;
-      case 'notifications/cancelled':
-        for (const one of this.all) one.ended(params['requestId']);
-        return true;
-      default: {
-        const id = params._meta?.[metaKeys.subscriptionId];
-        return id !== undefined && !this.all.some((one) => one.tells(id, () => printOf(method, params)));
-      }
-    }
-  }
-
-  private tell(method: string, params: Record<string, unknown>): void {
-    if (!this.closing.signal.aborted) this.deps.report({ jsonrpc: '2.0', method, params });
-  }
-}
-
-/** Returns an equal and short text for the same notification on two subscriptions. */
-function printOf(method: string, { _meta: { [metaKeys.subscriptionId]: _, ...meta } = {}, ...rest }: Params): string {
-  return createHash('sha256')
-    .update(JSON.stringify([method, rest, meta]))
-    .digest('base64');
-}
-
-interface WatchedItemsDeps extends Omit<SubscriptionDeps, 'wanted' | 'onGap'> {
-  readonly key: string;
-  readonly onGap: (id: string) => void;
-}
-
-/** Receives notifications about single watched items: one subscription for all of a kind. */
-export class WatchedItems {
-  readonly subscription: Subscription;
-  private readonly ids = new Map<string, ReturnType<Subscription['renew']>>();
-
-  constructor(private readonly deps: WatchedItemsDeps) {
-    this.subscription = new Subscription({
-      ...deps,
-      wanted: () => (this.ids.size === 0 ? undefined : { [deps.key]: [...this.ids.keys()] }),
-      onGap: () => {
-        for (const item of this.ids.keys()) deps.onGap(item);
-      },
-    });
+    const id = params._meta?.[metaKeys.subscriptionId];
+    if (method === 'notifications/subscriptions/acknowledged') this.acknowledged(id, params['notifications']);
+    else if (method === 'notifications/cancelled') this.ended(params['requestId']);
+    else return id !== undefined && this.requests.get(asText(id))?.hasBegun !== true;
+    return true;
   }
 
   /** Resolves to the result of the request; rejects with an `RpcFailure` if the server does not report the item. */
-  async add(item: unknown): Promise<Result> {
+  async add(kind: ItemKind, item: unknown): Promise<Fields> {
     if (typeof item !== 'string') return {};
+    const items = this.watched[kind];
     // Concurrent requests for one item share one answer.
-    const asked = this.ids.get(item) ?? this.subscription.renew();
-    this.ids.set(item, asked);
-    const begun = await asked;
-    const agreed = begun.kind === 'agreed' ? begun.filter[this.deps.key] : undefined;
+    const asked = items.get(item) ?? this.renew();
+    items.set(item, asked);
+    const agreed = await asked.then((filter) => filter[kind]).catch((error: unknown) => error);
     if (Array.isArray(agreed) && agreed.includes(item)) return {};
-    if (this.ids.get(item) === asked) {
-      this.ids.delete(item);
-      if (begun.kind === 'agreed') void this.subscription.renew();
-    }
-    if (begun.kind === 'refused') throw begun.error;
+    const isRefused = agreed instanceof Error;
+    if (items.get(item) === asked && items.delete(item) && !isRefused) this.renew().catch(() => undefined);
+    if (isRefused) throw agreed;
     throw new RpcFailure(errorCodes.invalidParams, 'The server does not report updates of this resource.');
   }
 
-  remove(item: unknown): Result {
-    if (typeof item === 'string' && this.ids.delete(item)) void this.subscription.renew();
+  remove(kind: ItemKind, item: unknown): Fields {
+    if (typeof item === 'string' && this.watched[kind].delete(item)) this.renew().catch(() => undefined);
     return {};
   }
-}
 
-interface SubscriptionDeps extends CommonDeps {
-  /** Returns the filter to listen with from now on; undefined for nothing. */
-  readonly wanted: () => Fields | undefined;
-  readonly onGap: () => void;
-  readonly signal: AbortSignal;
-}
-
-/** A subscription with a successor. Its messages may still be in flight. */
-interface Leaving {
-  readonly request: Request;
-  /** How often each notification has come since: on this one, and on its successor. */
-  readonly told: Map<string, { before: number; after: number }>;
-}
-
-type Begun =
-  | { readonly kind: 'agreed'; readonly filter: Fields }
-  | { readonly kind: 'refused'; readonly error: RpcFailure };
-
-interface Request {
-  readonly id: string;
-  readonly exchange: Exchange;
-  readonly begun: (begun: Begun) => void;
-  hasBegun: boolean;
-}
-
-const firstDelayMs = 1_000;
-const longestDelayMs = 30_000;
-/** After this time, in milliseconds, all messages of the old stream have come. */
-const underWayMs = 1_000;
-
-/**
- * One `subscriptions/listen` to a modern server. It begins again when it ends or the filter changes.
- *
- * Invariants: the old one ends only when its successor has begun. If each has a separate stream, messages still in
- * flight on the old one are delivered, and duplicates once. An ended subscription begins again at growing intervals,
- * and `onGap` reports possibly missed notifications. If the server refuses it, it is not repeated.
- */
-export class Subscription {
-  private current: Request | undefined;
-  private holding: Request | undefined;
-  private leaving: Leaving | undefined;
-  private turn: Promise<unknown> = Promise.resolve();
-  private readonly requests = new Map<string, Request>();
-
-  constructor(private readonly deps: SubscriptionDeps) {}
-
-  renew(): Promise<Begun> {
-    const turn = this.turn.then(() => this.renewNow());
+  private renew(): Promise<Fields> {
+    const run = (): Promise<Fields> => this.renewNow();
+    const turn = this.turn.then(run, run);
     this.turn = turn;
     return turn;
   }
 
-  private async renewNow(): Promise<Begun> {
-    const { wanted, meta } = this.deps;
+  private async renewNow(): Promise<Fields> {
     const before = this.current;
-    const filter = wanted();
-    if (!filter) {
-      const leaving = this.leaving?.request;
-      this.current = this.holding = this.leaving = undefined;
-      for (const request of [before, leaving]) if (request) this.cancel(request);
-      return { kind: 'agreed', filter: {} };
+    const items = Object.entries(this.watched).filter(([, { size }]) => size > 0);
+    const notifications: Fields = Object.fromEntries([
+      ...this.lists.map((kind) => [`${kind}ListChanged`, true] as const),
+      ...items.map(([kind, ids]) => [kind, [...ids.keys()]] as const),
+    ]);
+    if (Object.keys(notifications).length === 0) {
+      this.current = undefined;
+      for (const request of this.requests.values()) this.cancel(request);
+      return {};
     }
-    const begun = await new Promise<Begun>((resolve) => this.ask({ notifications: filter, _meta: meta }, resolve));
-    if (!before) return begun;
-    if (begun.kind === 'agreed') {
-      if (before !== this.leaving?.request) this.cancel(before);
-    } else if (this.requests.has(before.id)) this.current = before;
-    // The old one ended during the failed request for its successor.
-    else void this.beginAgain();
-    return begun;
+    try {
+      const filter = await this.ask({ notifications, _meta: this.deps.meta });
+      if (before) this.leave(before);
+      return filter;
+    } catch (error) {
+      if (before && this.requests.has(before.id)) this.current = before;
+      // It ended during the failed request for its successor.
+      else if (before) void this.beginAgain();
+      throw error;
+    }
   }
 
-  private ask(params: Fields, begun: Request['begun']): void {
-    const exchange = this.deps.peer.begin();
-    const request = { id: String(exchange.token), exchange, begun, hasBegun: false };
-    this.current = request;
-    this.requests.set(request.id, request);
-    const ended = exchange.send('subscriptions/listen', params).then(
-      () => this.ended(request.id),
-      (error: unknown) => {
-        const { code, message, data } = rpcErrorOf(error);
-        this.ended(request.id, new RpcFailure(code, message, data));
-      },
-    );
-    void ended.finally(() => exchange.dispose());
+  private ask(params: Fields): Promise<Fields> {
+    return new Promise((begun, refused) => {
+      const exchange = this.deps.peer.begin();
+      const request = { id: String(exchange.token), exchange, begun, refused, hasBegun: false };
+      this.current = request;
+      this.requests.set(request.id, request);
+      const ended = exchange.send('subscriptions/listen', params).then(
+        () => this.ended(request.id),
+        (error: unknown) => this.ended(request.id, rpcFailureOf(error)),
+      );
+      void ended.finally(() => exchange.dispose());
+    });
   }
 
-  /** True if the id belongs to this subscription, and the notification is new. `what` returns equal texts for equal ones. */
-  tells(given: unknown, what: () => string): boolean {
-    const { holding, leaving } = this;
-    const id = asText(given);
-    const isBefore = leaving?.request.id === id;
-    if (!isBefore && holding?.id !== id) return false;
-    if (!leaving) return true;
-    const thing = what();
-    const told = leaving.told.get(thing) ?? { before: 0, after: 0 };
-    leaving.told.set(thing, told);
-    const known = Math.max(told.before, told.after);
-    return ++told[isBefore ? 'before' : 'after'] > known;
-  }
-
-  acknowledged(id: unknown, filter: unknown): void {
+  private acknowledged(id: unknown, filter: unknown): void {
     const request = this.requests.get(asText(id));
     if (!request || request.hasBegun) return;
     request.hasBegun = true;
-    if (this.deps.hasStreams && this.holding) this.leave(this.holding);
-    this.holding = request;
-    request.begun({ kind: 'agreed', filter: isObject(filter) ? filter : {} });
+    request.begun(isObject(filter) ? filter : {});
   }
 
   /** @param error undefined: the server ended it in good order */
-  ended(id: unknown, error?: RpcFailure): void {
+  private ended(id: unknown, error?: RpcFailure): void {
     const request = this.requests.get(asText(id));
     if (!request) return;
     this.requests.delete(request.id);
     if (error) this.deps.onRefused(error);
     const wasCurrent = this.current === request;
     if (wasCurrent) this.current = undefined;
-    if (this.holding === request) this.holding = undefined;
-    if (this.leaving?.request === request) this.leaving = undefined;
-    if (request.hasBegun) {
-      if (wasCurrent) void this.beginAgain();
-      return;
-    }
-    const atOnce = new RpcFailure(errorCodes.internal, 'The server ended the subscription at once.');
-    request.begun({ kind: 'refused', error: error ?? atOnce });
+    if (!request.hasBegun) {
+      const atOnce = new RpcFailure(errorCodes.internal, 'The server ended the subscription at once.');
+      request.refused(error ?? atOnce);
+    } else if (wasCurrent) void this.beginAgain();
   }
 
   private async beginAgain(): Promise<void> {
-    const { clock, signal, onGap } = this.deps;
+    const { signal } = this.closing;
     for (let ms = firstDelayMs; ; ms = Math.min(2 * ms, longestDelayMs)) {
-      await delay(clock, ms, signal).catch(() => undefined);
+      await delay(this.deps.clock, ms, signal).catch(() => undefined);
       if (signal.aborted || this.current) return;
-      const begun = await this.renew();
-      if (begun.kind === 'agreed') return onGap();
-      if (!(begun.error.data instanceof TransportFailure)) return;
+      const failure = await this.renew().then(() => undefined, rpcFailureOf);
+      if (!failure) return this.reportGap();
+      if (!(failure.data instanceof TransportFailure)) return;
     }
   }
 
-  private leave(request: Request): void {
-    const { clock, signal } = this.deps;
-    // Its messages had time to come while the successor of its successor began.
-    if (this.leaving) this.cancel(this.leaving.request);
-    const leaving = { request, told: new Map() };
-    this.leaving = leaving;
-    const end = (): void => {
-      if (this.leaving !== leaving) return;
-      this.leaving = undefined;
-      this.cancel(request);
+  private reportGap(): void {
+    const tell = (method: string, params: Fields): void => {
+      if (!this.closing.signal.aborted) this.deps.report({ jsonrpc: '2.0', method, params });
     };
-    delay(clock, underWayMs, signal).then(end, () => undefined);
+    for (const kind of this.lists) tell(`notifications/${kind}/list_changed`, {});
+    for (const [kind, [method, field]] of Object.entries(itemKinds))
+      for (const item of this.watched[kind as ItemKind].keys()) tell(method, { [field]: item });
+  }
+
+  private leave(before: Request): void {
+    if (!this.deps.hasStreams) return this.cancel(before);
+    // Its messages had time to come while the successor of its successor began.
+    if (this.leaving) this.cancel(this.leaving);
+    this.leaving = before;
+    delay(this.deps.clock, underWayMs, this.closing.signal).then(
+      () => this.cancel(before),
+      () => undefined,
+    );
   }
 
   private cancel({ id, exchange }: Request): void {

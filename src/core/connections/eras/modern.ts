@@ -1,25 +1,23 @@
 /**
- * The protocol versions since 2026-07-28, without sessions. Each request says its version and capabilities. If a
- * result requires input, the same request follows with the answers of the client. Changes are reported on
- * `subscriptions/listen`.
+ * The protocol versions since 2026-07-28, without sessions. Each request says its version and capabilities.
  *
- * Invariant: a request goes out again only if the server asked for it, or refused the request unread because of its
+ * Invariant: a request goes out again only if the server asked for input, or refused the request unread because of its
  * headers, and then once.
  */
 import type { JSONRPCNotification, JSONRPCRequest } from '@modelcontextprotocol/sdk/types.js';
 import { randomUUID } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { delay, limited, type Clock } from '../../base/clock.js';
 import { untilAborted } from '../../base/events.js';
 import { isObject } from '../../base/isObject.js';
 import type { Log } from '../../base/log.js';
 import type { FailedOpening } from '../../failures/startFailure.js';
 import { TransportFailure } from '../../failures/transportFailure.js';
-import { rpcErrorOf, type Exchange, type Peer, type Result, ConnectionEnded } from '../../peer/peer.js';
-import type { ServerTransport } from '../../peer/transport.js';
+import { rpcFailureOf, ConnectionEnded, type Exchange, type Peer, type ServerTransport } from '../../peer/peer.js';
 import { declaredCapabilities, type Fields, type ServerClient } from '../../protocol/client.js';
 import { errorCodes, RpcFailure, type RpcError } from '../../protocol/errors.js';
 import { inBrief, shortened } from '../../protocol/inBrief.js';
-import { mirroredParams, type MirroredParam } from '../../protocol/mirroredParams.js';
+import { mirroredParams } from '../../protocol/mirroredParams.js';
 import {
   metaKeys,
   metaOf,
@@ -65,6 +63,7 @@ export class ModernProtocol implements Protocol {
   private report: (notification: JSONRPCNotification) => void = () => {};
   private learning: Promise<void> | undefined;
   private isDoubted = false;
+  readonly takes = (): boolean => false;
 
   constructor(
     private readonly deps: ModernDeps,
@@ -84,11 +83,10 @@ export class ModernProtocol implements Protocol {
   metaFor(client: ServerClient | undefined): Fields {
     const { meta } = this.deps;
     if (!client) return meta;
-    let said = this.declared.get(client.capabilities);
-    if (!said) {
-      said = { ...meta, [metaKeys.clientCapabilities]: modernCapabilities(client.capabilities) };
-      this.declared.set(client.capabilities, said);
-    }
+    const { capabilities } = client;
+    const known = this.declared.get(capabilities);
+    const said = known ?? { ...meta, [metaKeys.clientCapabilities]: modernCapabilities(capabilities) };
+    if (!known) this.declared.set(capabilities, said);
     return client.logLevel === undefined ? said : { ...said, [metaKeys.logLevel]: client.logLevel };
   }
 
@@ -97,26 +95,26 @@ export class ModernProtocol implements Protocol {
     return this.listening.start();
   }
 
-  async call(exchange: Exchange, method: string, params: Fields): Promise<Result> {
-    const { resources, tasks } = this.listening;
+  async call(exchange: Exchange, method: string, params: Fields): Promise<Fields> {
+    const { listening } = this;
     switch (method) {
       case 'ping':
       case 'logging/setLevel':
         return {};
       case 'resources/subscribe':
-        return await exchange.during(resources.add(params['uri']));
+        return await exchange.during(listening.add('resourceSubscriptions', params['uri']));
       case 'resources/unsubscribe':
-        return resources.remove(params['uri']);
+        return listening.remove('resourceSubscriptions', params['uri']);
       case watchTask:
-        return await exchange.during(tasks.add(params['taskId']));
+        return await exchange.during(listening.add('taskIds', params['taskId']));
       case unwatchTask:
-        return tasks.remove(params['taskId']);
+        return listening.remove('taskIds', params['taskId']);
       default:
         return await this.exchange(exchange, method, params);
     }
   }
 
-  async list(method: string, params: Fields | undefined, signal: AbortSignal): Promise<Result> {
+  async list(method: string, params: Fields | undefined, signal: AbortSignal): Promise<Fields> {
     const whole = { ...params, _meta: this.deps.meta };
     return await this.deps.peer.during(signal, undefined, (exchange) => this.exchange(exchange, method, whole));
   }
@@ -128,14 +126,9 @@ export class ModernProtocol implements Protocol {
     return { ...notification, params: withoutMeta(params, metaKeys.subscriptionId) };
   }
 
-  answer({ method }: JSONRPCRequest): Promise<undefined> {
+  async answer({ method }: JSONRPCRequest): Promise<undefined> {
     const text = `[protocol] The server sent the request ${method}, which no server may send since 2026-07-28.`;
     this.deps.log.write('warn', text);
-    return Promise.resolve(undefined);
-  }
-
-  takes(): boolean {
-    return false;
   }
 
   whatIsWrongWithTool({ inputSchema }: Fields): string | undefined {
@@ -148,12 +141,13 @@ export class ModernProtocol implements Protocol {
     this.listening.dispose();
   }
 
-  private async exchange(exchange: Exchange, method: string, params: Fields): Promise<Result> {
+  private async exchange(exchange: Exchange, method: string, params: Fields): Promise<Fields> {
+    const { headers } = this.deps;
     let request = params;
     let isRefused = false;
     for (let rounds = 0; ;) {
-      const mirrored = this.deps.headers.mirroredBy(request['name']);
-      let result: Result;
+      const mirrored = headers.mirroredBy(request['name']);
+      let result: Fields;
       try {
         result = await exchange.send(method, request);
       } catch (error) {
@@ -165,7 +159,7 @@ export class ModernProtocol implements Protocol {
         this.report({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' });
         await exchange.during(this.learnHeaders());
         // The tool wants the same headers as before, so the call would be refused again.
-        if (this.headersOf(method, request) === this.headersOf(method, request, mirrored)) throw inOurWords(error);
+        if (isDeepStrictEqual(headers.mirroredBy(request['name']), mirrored)) throw inOurWords(error);
         continue;
       }
       if (result['resultType'] !== 'input_required') return this.complete(method, request, result, rounds > 0);
@@ -175,33 +169,25 @@ export class ModernProtocol implements Protocol {
     }
   }
 
-  private headersOf(method: string, params: Fields, mirrored?: readonly MirroredParam[]): string {
-    return JSON.stringify(this.deps.headers.of({ jsonrpc: '2.0', method, params }, mirrored));
-  }
-
-  private complete(method: string, request: Fields, result: Result, hadInput: boolean): Result {
+  private complete(method: string, request: Fields, result: Fields, hadInput: boolean): Fields {
     const { resultType = 'complete' } = result;
     if (resultType === 'complete') {
       if (method === 'tools/list' && this.hasHeaders) this.deps.headers.learn(result);
       return withoutEnvelope(hadInput ? withoutHints(result) : result);
     }
-    if (isExpectedTask(result, method, request)) return { ...withoutEnvelope(result), resultType };
+    const declared = metaOf(request)[metaKeys.clientCapabilities];
+    const isExpected = method === 'tools/call' && isObject(declared) && knowsTasks(declared);
+    if (isExpected && taskIn(result) !== undefined) return { ...withoutEnvelope(result), resultType };
     const message = `The server answered with a result of an unknown type: ${inBrief(resultType, 100)}.`;
     throw new RpcFailure(errorCodes.internal, message);
   }
 
-  private async inputFor(exchange: Exchange, result: Result): Promise<Fields> {
-    const input = readInput(result);
-    if (typeof input === 'string') throw inputFailure(`asked for input, but ${input}.`);
-    const { requests, state } = input;
+  private async inputFor(exchange: Exchange, result: Fields): Promise<Fields> {
+    const { requests, state } = readInput(result);
     if (requests.length === 0) await exchange.during(delay(this.deps.clock, stateOnlyPauseMs));
     const ask = async (request: InputRequest): Promise<[string, Fields]> => {
-      try {
-        return [request.key, await this.deps.serverRequests.answer(request, undefined, [exchange])];
-      } catch (error) {
-        const { code, message, data } = rpcErrorOf(error);
-        throw new RpcFailure(code, message, data);
-      }
+      const asked = this.deps.serverRequests.answer(request, undefined, [exchange]);
+      return [request.key, await asked.catch((error: unknown) => Promise.reject(rpcFailureOf(error)))];
     };
     const answers = await exchange.during(Promise.all(requests.map(ask)));
     return {
@@ -222,8 +208,7 @@ export class ModernProtocol implements Protocol {
     let cursor: unknown;
     for (let pages = 0; pages < mostToolPages; pages++) {
       const params = { ...(cursor !== undefined && { cursor }), _meta: meta };
-      const ask = (signal: AbortSignal): Promise<Result> => peer.request('tools/list', params, signal);
-      const page = await limited(clock, toolPageLimitMs, undefined, ask);
+      const page = await limited(clock, toolPageLimitMs, undefined, (over) => peer.request('tools/list', params, over));
       headers.learn(page);
       cursor = page['nextCursor'];
       if (typeof cursor !== 'string' || cursor === '') return;
@@ -261,28 +246,25 @@ function modernCapabilities(capabilities: Fields): Fields {
 
 type InputRequest = ServerRequest & { readonly key: string };
 
-interface Input {
-  readonly requests: readonly InputRequest[];
-  /** The server wants this back, word for word. */
-  readonly state: string | undefined;
-}
-
-/** Returns the fault of the result, as a clause, if it cannot be answered. */
-function readInput({ inputRequests = {}, requestState }: Fields): Input | string {
-  if (requestState !== undefined && typeof requestState !== 'string') return 'its `requestState` is not a string';
-  if (!isObject(inputRequests)) return 'its `inputRequests` is not an object';
+/** `state` goes back to the server, word for word. */
+function readInput({ inputRequests = {}, requestState: state }: Fields): { requests: InputRequest[]; state?: string } {
+  const refuse = (why: string): never => {
+    throw inputFailure(`asked for input, but ${why}.`);
+  };
+  if (state !== undefined && typeof state !== 'string') return refuse('its `requestState` is not a string');
+  if (!isObject(inputRequests)) return refuse('its `inputRequests` is not an object');
   const entries = Object.entries(inputRequests);
-  if (entries.length === 0 && requestState === undefined) return 'names nothing that it needs';
-  if (entries.length > mostInputRequests) return `wants more than ${mostInputRequests} answers at once`;
-  const requests: InputRequest[] = [];
-  for (const [key, request] of entries) {
-    if (!isObject(request) || typeof request['method'] !== 'string') return 'one of its `inputRequests` has no method';
+  if (entries.length === 0 && state === undefined) return refuse('names nothing that it needs');
+  if (entries.length > mostInputRequests) return refuse(`wants more than ${mostInputRequests} answers at once`);
+  const requests = entries.map(([key, request]): InputRequest => {
+    if (!isObject(request) || typeof request['method'] !== 'string')
+      return refuse('one of its `inputRequests` has no method');
     const params = isObject(request['params']) ? request['params'] : undefined;
     // Legacy clients want an id with every elicitation by URL.
     const id = params?.['mode'] === 'url' && { elicitationId: randomUUID() };
-    requests.push({ key, method: request['method'], params: params && { ...id, ...params } });
-  }
-  return { requests, state: requestState };
+    return { key, method: request['method'], params: params && { ...id, ...params } };
+  });
+  return { requests, ...(state !== undefined && { state }) };
 }
 
 function inputFailure(clause: string): RpcFailure {
@@ -297,27 +279,24 @@ function inOurWords(error: RpcFailure): RpcFailure {
   return new RpcFailure(errorCodes.internal, `The server refused ${what}: ${message}`);
 }
 
-function isExpectedTask(result: Result, method: string, request: Fields): boolean {
-  const declared = metaOf(request)[metaKeys.clientCapabilities];
-  return method === 'tools/call' && isObject(declared) && taskIn(result) !== undefined && knowsTasks(declared);
-}
-
-function withoutEnvelope(result: Result): Result {
+function withoutEnvelope(result: Fields): Fields {
   const { resultType, ...rest } = result;
   const whole = resultType === undefined ? result : rest;
   return isObject(whole['_meta']) ? withoutMeta(whole, metaKeys.serverInfo) : whole;
 }
 
 /** A result depending on more than its request must not be cached (X8). */
-function withoutHints({ ttlMs: _, cacheScope: __, ...rest }: Result): Result {
+function withoutHints({ ttlMs: _, cacheScope: __, ...rest }: Fields): Fields {
   return rest;
 }
 
-function withoutMeta(fields: Fields, key: string): Result {
+function withoutMeta(fields: Fields, key: string): Fields {
   const { _meta: meta, ...rest } = fields;
   const kept = Object.entries(isObject(meta) ? meta : {}).filter(([name]) => name !== key);
   return kept.length > 0 ? { ...rest, _meta: Object.fromEntries(kept) } : rest;
 }
+
+const ourVersions: readonly string[] = [modernVersion, ...protocolVersions];
 
 export type Discovery =
   | { readonly kind: 'modern'; readonly answer: InitializeAnswer; readonly capabilities: Fields }
@@ -335,33 +314,21 @@ function readDiscovery(result: unknown): Discovery {
   return { kind: 'modern', answer: readFacts({ capabilities, serverInfo, instructions }, modernVersion), capabilities };
 }
 
-/** @returns `again` if the server speaks this version, so it can be asked once more */
-export function readRefusedVersion(data: unknown): Discovery | { readonly kind: 'again' } {
-  const supported = isObject(data) ? data['supported'] : undefined;
-  if (!Array.isArray(supported)) return { kind: 'none' };
-  if (supported.includes(modernVersion)) return { kind: 'again' };
-  return protocolVersions.some((version) => supported.includes(version)) ? { kind: 'none' } : otherVersions(supported);
+export function readRefusedVersion(data: unknown): Discovery {
+  const supported: unknown = isObject(data) ? data['supported'] : undefined;
+  const isKnown = !Array.isArray(supported) || ourVersions.some((version) => supported.includes(version));
+  return isKnown ? { kind: 'none' } : otherVersions(supported);
 }
 
 function otherVersions(supported: readonly unknown[]): Discovery {
   // A version has ten characters, so no more of the list is read than is shown.
-  const theirs = supported
-    .slice(0, 20)
-    .filter((version) => typeof version === 'string')
-    .map((version) => version.slice(0, 200))
-    .join(', ');
-  const ours = [modernVersion, ...protocolVersions].join(', ');
-  return {
-    kind: 'refused',
-    code: errorCodes.unsupportedVersion,
-    message: `It speaks protocol versions ${shortened(theirs, 200)}, but MCP Toolsets speaks only ${ours}.`,
-  };
+  const texts = supported.slice(0, 20).filter((version) => typeof version === 'string');
+  const theirs = shortened(texts.map((version) => version.slice(0, 200)).join(', '), 200);
+  const message = `It speaks protocol versions ${theirs}, but MCP Toolsets speaks only ${ourVersions.join(', ')}.`;
+  return { kind: 'refused', code: errorCodes.unsupportedVersion, message };
 }
 
-export async function discover(
-  deps: Pick<ModernDeps, 'peer' | 'meta' | 'speak'>,
-  mayAskAgain = true,
-): Promise<Discovery> {
+export async function discover(deps: Pick<ModernDeps, 'peer' | 'meta' | 'speak'>): Promise<Discovery> {
   deps.speak(modernVersion);
   try {
     return readDiscovery(await deps.peer.request('server/discover', { _meta: deps.meta }));
@@ -369,20 +336,17 @@ export async function discover(
     if (!(error instanceof RpcFailure) || error instanceof ConnectionEnded) throw error;
     if (error.data instanceof TransportFailure && !mayBeModern(error))
       return { kind: 'transport', failure: error.data };
-    if (error.code !== errorCodes.unsupportedVersion) return { kind: 'none' };
-    const refused = readRefusedVersion(error.data);
-    if (refused.kind !== 'again') return refused;
-    return mayAskAgain ? await discover(deps, false) : { kind: 'none' };
+    return error.code === errorCodes.unsupportedVersion ? readRefusedVersion(error.data) : { kind: 'none' };
   }
 }
 
 /** A silent server known as modern gets `initialize` too: it may be legacy now, or it is slow to start. */
 const discoverLimitMs = 5_000;
 
-export function inTime(clock: Clock, discovery: Promise<Discovery>): Promise<Discovery | undefined> {
-  const first = (over: AbortSignal): Promise<Discovery | undefined> =>
-    Promise.race([discovery, untilAborted(over).then(() => undefined)]);
-  return limited(clock, discoverLimitMs, undefined, first);
+export function inTime<T>(clock: Clock, discovery: Promise<T>): Promise<T | undefined> {
+  return limited(clock, discoverLimitMs, undefined, (over) =>
+    Promise.race([discovery, untilAborted(over).then(() => undefined)]),
+  );
 }
 
 /** True unless the server could not be reached: an HTTP server refuses a request by its status. */

@@ -1,6 +1,5 @@
 /**
- * Makes a transport into a connection with listed tools (X3), under one signal. It is the same for both transports and
- * starts neither.
+ * Makes a transport into a connection with listed tools (X3), under one signal.
  *
  * It finds the era of the server first (X8). A server known as modern gets `server/discover`. Every other one gets
  * `initialize`, because some legacy servers end at anything else, and `server/discover` only after a refusal.
@@ -13,13 +12,12 @@ import type { Log } from '../../base/log.js';
 import type { LoopShare } from '../../base/turns.js';
 import { startFailure, type FailedOpening, type TransportFailures } from '../../failures/startFailure.js';
 import { refusesUs, TransportFailure } from '../../failures/transportFailure.js';
-import { ConnectionEnded, Peer, type PeerListener, type Result } from '../../peer/peer.js';
-import type { ServerTransport } from '../../peer/transport.js';
+import { ConnectionEnded, Peer, type PeerListener, type ServerTransport } from '../../peer/peer.js';
 import { declaredCapabilities, type Fields, type ServerClient } from '../../protocol/client.js';
 import { errorCodes, RpcFailure, type RpcError } from '../../protocol/errors.js';
 import { modernVersion, protocolVersions } from '../../protocol/versions.js';
 import { ListError, type ConnectOutcome, type ToolListing } from '../connection.js';
-import { answerParams, readInitializeAnswer, requestParams } from '../handshake.js';
+import { readInitializeAnswer } from '../handshake.js';
 import { LiveConnection, type Protocol } from '../liveConnection.js';
 import { logMessage, trafficTrace } from '../logging.js';
 import { ServerRequests } from '../serverRequests.js';
@@ -58,6 +56,7 @@ const othersLimitMs = 5_000;
 /** The last version without a header for the version. */
 const beforeInitialize = '2024-11-05';
 
+/** @param timedOut true if the time limit aborted the signal, and not the caller */
 export async function connectOver(
   deps: OpeningDeps,
   timedOut: () => boolean,
@@ -75,32 +74,44 @@ export async function connectOver(
   return opening.kind === 'stopped' && !timedOut() ? { kind: 'cancelled' } : { kind: 'failed', failure };
 }
 
-export async function openConnection(deps: OpeningDeps): Promise<Opening> {
-  const { transport, signal, clock, log } = deps;
-  if (signal.aborted) return { kind: 'stopped', during: 'initialize' };
-  const unopened = new Unopened(log, clock);
-  const peer = new Peer({ transport, clock, log, trace: trafficTrace(log, clock, deps.trace) }, unopened);
-  unopened.answerOnly = (error) => peer.listener === unopened && peer.answerOnly(error);
-  const opening = openProtocol(deps, peer, unopened);
-  const opened = await Promise.race([opening, untilAborted(signal)]);
-  if (!opened || signal.aborted) {
-    if (unopened.isAnswered) return { kind: 'stopped', during: 'initialized' };
-    return { kind: 'stopped', during: 'initialize', ...(unopened.error && { error: unopened.error }) };
-  }
-  return opened instanceof LiveConnection ? await list(opened, deps) : opened;
+export function openConnection(deps: OpeningDeps): Promise<Opening> {
+  return new Opener(deps).open();
 }
 
-class Unopened implements PeerListener {
-  error: RpcError | undefined;
-  hasEnded = false;
-  /** True while `notifications/initialized` is sent. */
-  isAnswered = false;
-  answerOnly: (error: RpcError) => void = () => {};
+type Answer = { readonly result: Fields } | { readonly error: RpcFailure };
 
-  constructor(
-    private readonly log: Log,
-    private readonly clock: Clock,
-  ) {}
+/** Chooses the protocol. It listens to the server until there is a connection. */
+class Opener implements PeerListener {
+  private readonly peer: Peer;
+  private readonly serverRequests: ServerRequests;
+  private readonly headers = new RequestHeaders();
+  private readonly declared: ClientCapabilities;
+  private readonly clientInfo: Fields;
+  private readonly meta: Fields;
+  private connection: LiveConnection | undefined;
+  private error: RpcError | undefined;
+  private hasEnded = false;
+  /** True while `notifications/initialized` is sent. */
+  private isAnswered = false;
+
+  constructor(private readonly deps: OpeningDeps) {
+    const { transport, clock, log, client, clientVersion: version } = deps;
+    this.peer = new Peer({ transport, clock, log, trace: trafficTrace(log, clock, deps.trace) }, this);
+    const notify = (method: string, params?: Fields): void => this.connection?.notify(method, params);
+    this.serverRequests = new ServerRequests(this.peer, transport, notify, client);
+    this.declared = declaredCapabilities(deps.capabilities);
+    this.clientInfo = { name: 'mcp-toolsets', version };
+    this.meta = ownMeta(this.clientInfo, this.declared as Fields);
+  }
+
+  async open(): Promise<Opening> {
+    const { signal } = this.deps;
+    if (signal.aborted) return { kind: 'stopped', during: 'initialize' };
+    const opened = await Promise.race([this.openProtocol(), untilAborted(signal)]);
+    if (opened && !signal.aborted) return 'kind' in opened ? opened : await list(opened, this.deps);
+    if (this.isAnswered) return { kind: 'stopped', during: 'initialized' };
+    return { kind: 'stopped', during: 'initialize', ...(this.error && { error: this.error }) };
+  }
 
   answer({ method }: { readonly method: string }): Promise<Fields> {
     if (method === 'ping') return Promise.resolve({});
@@ -108,79 +119,51 @@ class Unopened implements PeerListener {
   }
 
   hear({ method, params = {} }: JSONRPCNotification): void {
-    if (method === 'notifications/message') logMessage(this.log, params);
+    if (method === 'notifications/message') logMessage(this.deps.log, params);
   }
 
   /** It is the answer to the request that waits, unless the server answers that too. */
   failed(error: RpcError): void {
     if (this.error) return;
     this.error = error;
-    this.clock.after(answerGraceMs, () => this.answerOnly(error));
+    this.deps.clock.after(answerGraceMs, () => this.connection ?? this.peer.answerOnly(error));
   }
 
   ended(): void {
     this.hasEnded = true;
   }
-}
 
-async function openProtocol(
-  deps: OpeningDeps,
-  peer: Peer,
-  unopened: Unopened,
-): Promise<LiveConnection | FailedOpening> {
-  try {
-    await deps.transport.start();
-    const made: { connection?: LiveConnection } = {};
-    const notify = (method: string, params?: Fields): void => made.connection?.notify(method, params);
-    const serverRequests = new ServerRequests(peer, deps.transport, notify, deps.client);
-    const protocol = await new ProtocolChoice(deps, peer, serverRequests).choose();
-    if ('kind' in protocol) return protocol;
-    const connection = new LiveConnection({ ...deps, peer, protocol, serverRequests });
-    made.connection = connection;
-    peer.listener = connection;
-    unopened.isAnswered = !(protocol instanceof ModernProtocol);
-    await protocol.begin((notification) => connection.handle(notification));
-    return unopened.hasEnded || connection.isOver ? { kind: 'transport', failure: undefined } : connection;
-  } catch (error) {
-    // The words of the server before its end explain more than its end.
-    if (error instanceof ConnectionEnded && unopened.error) return refused(unopened.error);
-    const to = unopened.isAnswered ? { to: 'notifications/initialized' } : {};
-    return { kind: 'transport', failure: error instanceof TransportFailure ? error : undefined, ...to };
-  }
-}
-
-type Answer = { readonly result: Result } | { readonly error: RpcFailure };
-
-class ProtocolChoice {
-  private readonly headers = new RequestHeaders();
-  private readonly declared: ClientCapabilities;
-  private readonly clientInfo: Fields;
-  private readonly meta: Fields;
-
-  constructor(
-    private readonly deps: OpeningDeps,
-    private readonly peer: Peer,
-    private readonly serverRequests: ServerRequests,
-  ) {
-    this.declared = declaredCapabilities(deps.capabilities);
-    this.clientInfo = { name: 'mcp-toolsets', version: deps.clientVersion };
-    this.meta = ownMeta(this.clientInfo, this.declared as Fields);
+  private async openProtocol(): Promise<LiveConnection | FailedOpening> {
+    const { deps, peer, serverRequests } = this;
+    try {
+      await deps.transport.start();
+      const protocol = await this.choose();
+      if ('kind' in protocol) return protocol;
+      const connection = new LiveConnection({ ...deps, peer, protocol, serverRequests });
+      this.connection = peer.listener = connection;
+      this.isAnswered = !(protocol instanceof ModernProtocol);
+      await protocol.begin((notification) => connection.handle(notification));
+      return this.hasEnded || connection.isOver ? { kind: 'transport', failure: undefined } : connection;
+    } catch (error) {
+      // The words of the server before its end explain more than its end.
+      if (error instanceof ConnectionEnded && this.error) return refused(this.error);
+      const to = this.isAnswered ? { to: 'notifications/initialized' } : {};
+      return { kind: 'transport', failure: error instanceof TransportFailure ? error : undefined, ...to };
+    }
   }
 
-  async choose(): Promise<Protocol | FailedOpening> {
+  private async choose(): Promise<Protocol | FailedOpening> {
     const { era, clock } = this.deps;
     const opened = era.expected === 'modern' ? await this.doubt() : {};
     if (opened.protocol) return opened.protocol;
     const answer = opened.answer ?? (await this.initialize());
     if (!('result' in answer ? versionIn(answer) === modernVersion : mayBeModern(answer.error)))
       return this.legacy(answer);
-    const discovery = await inTime(
-      clock,
-      this.discover().catch((error: unknown) => {
-        if (error instanceof ConnectionEnded) return { kind: 'none' as const };
-        throw error;
-      }),
-    );
+    const discovered = this.discover().catch((error: unknown) => {
+      if (error instanceof ConnectionEnded) return undefined;
+      throw error;
+    });
+    const discovery = await inTime(clock, discovered);
     return (discovery && this.modern(discovery)) ?? this.legacy(answer);
   }
 
@@ -238,24 +221,16 @@ class ProtocolChoice {
     const read = readInitializeAnswer(answer.result);
     if (read.kind === 'wrong') return { kind: 'wrongAnswer', detail: read.detail };
     const { facts } = read;
-    const { protocolVersion } = facts;
-    this.deps.transport.setProtocolVersion?.(protocolVersion);
+    this.deps.transport.setProtocolVersion?.(facts.protocolVersion);
     const { peer, serverRequests, declared } = this;
     return {
       facts,
-      metaFor: () => undefined,
-      call: (exchange, method, params) => exchange.send(method, requestParams(protocolVersion, method, params)),
+      call: (exchange, method, params) => exchange.send(method, params),
       list: (method, params, signal) => peer.request(method, params, signal),
       begin: () => peer.send({ jsonrpc: '2.0', method: 'notifications/initialized' }),
-      read: (notification) => notification,
-      answer: async (request, signal) => {
-        if (request.method === 'ping') return {};
-        const answer = await serverRequests.answer(request, signal);
-        return answerParams(protocolVersion, request.method, answer);
-      },
+      answer: async (request, signal) =>
+        request.method === 'ping' ? {} : await serverRequests.answer(request, signal),
       takes: (method) => method !== 'notifications/roots/list_changed' || declared.roots?.listChanged === true,
-      whatIsWrongWithTool: () => undefined,
-      dispose: () => {},
     };
   }
 

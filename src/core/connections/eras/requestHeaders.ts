@@ -31,8 +31,7 @@ export class RequestHeaders {
     return (typeof tool === 'string' && this.tools.get(tool)) || [];
   }
 
-  /** @param mirrored the parameters of its tool for headers; by default the present ones */
-  of(message: JSONRPCMessage, mirrored?: readonly MirroredParam[]): Record<string, string> {
+  of(message: JSONRPCMessage): Record<string, string> {
     if (!('method' in message)) return {};
     const { method } = message;
     const { name, arguments: args } = (message.params ?? {}) as Fields;
@@ -40,7 +39,7 @@ export class RequestHeaders {
     const target = (message.params as Fields | undefined)?.[namedParams.get(method) ?? ''];
     if (typeof target === 'string') headers['mcp-name'] = toHeader(target);
     if (method !== 'tools/call') return headers;
-    for (const param of mirrored ?? this.mirroredBy(name)) {
+    for (const param of this.mirroredBy(name)) {
       const value = mirroredValue(param, args);
       if (value !== undefined) headers[`mcp-param-${param.header}`] = toHeader(String(value));
     }

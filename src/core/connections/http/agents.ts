@@ -1,6 +1,6 @@
 /**
- * Makes the sockets of HTTP requests and chooses their route. The default agents connect directly, because the editor
- * applies its proxy settings and certificates to everything in `node:http`. The command line gives other agents.
+ * The sockets of HTTP requests and their route. The default agents connect directly, because the editor applies its
+ * proxy settings and certificates to everything in `node:http`. The command line gives other agents.
  */
 import http from 'node:http';
 import https from 'node:https';

@@ -9,18 +9,8 @@ import { withoutMark } from '../../base/byteOrderMark.js';
 import { delay } from '../../base/clock.js';
 import { isObject } from '../../base/isObject.js';
 import type { Disposable } from '../../base/disposables.js';
-import type { HttpChannelDeps } from './endpoint.js';
-import {
-  broken,
-  canDecode,
-  type HttpReply,
-  inShort,
-  isForNow,
-  readPieces,
-  readShort,
-  readText,
-  shown,
-} from './exchange.js';
+import { requestId, type HttpChannelDeps } from './endpoint.js';
+import { broken, type HttpReply, inShort, isForNow, readPieces, readRefused, readShort, shown } from './exchange.js';
 import type { Log } from '../../base/log.js';
 import type { LoopShare } from '../../base/turns.js';
 import { shortened } from '../../protocol/inBrief.js';
@@ -36,8 +26,6 @@ import {
 import { decodedInSlices, storedJson } from '../../protocol/json.js';
 import { TransportFailure } from '../../failures/transportFailure.js';
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
-
-const refusalLimit = 1024 * 1024;
 
 /** Bounds on the server's retry delay: without them it could keep us busy, or silence us for a month. */
 const shortestRetryMs = 100;
@@ -92,9 +80,9 @@ export async function readWholeAnswer(
       });
       if (!taken) continue;
       current = taken;
-      if (current.status !== 200 || current.contentType !== 'text/event-stream') {
-        current.body.destroy();
-        if (!isForNow(current)) throw failure;
+      if (!isEventStream(taken)) {
+        taken.body.destroy();
+        if (!isForNow(taken)) throw failure;
         retryMs = Math.max(firstDelayMs * 2 ** attempt, retryMs ?? 0);
         continue;
       }
@@ -115,31 +103,25 @@ async function readAnswer(reply: HttpReply, id: RequestId, reader: AnswerReader)
   throw notMcp(reply, status === 202 ? 'it accepted the request, but did not answer it' : await readShort(reply));
 }
 
-/** More than this of a body appears in no message. */
+/** More of a body, or of a stream without events, appears in no message. */
 const mostShown = 8 * 1024;
+const mostUnread = 1024;
 
-function notMcp({ contentType, headers, url }: HttpReply, text: string, isJson = true): TransportFailure {
-  const encoding = headers['content-encoding'];
-  const isCompressed = encoding !== undefined && !canDecode(encoding);
+function notMcp({ contentType, undecoded, url }: HttpReply, text: string, isJson = true): TransportFailure {
+  const isCompressed = undecoded !== undefined;
   const isUtf16 = text.includes('\0"\0') || text.includes('"\0');
   const fault = isCompressed ? 'compression' : isUtf16 ? 'utf16' : isJson ? undefined : 'notJson';
-  const body = isCompressed ? `compressed with ${shortened(encoding, 60)}` : inShort(text.replace(/[\0\uFFFD]/g, ''));
+  const body = isCompressed ? `compressed with ${shortened(undecoded, 60)}` : inShort(text.replace(/[\0\uFFFD]/g, ''));
   return new TransportFailure({ kind: 'notMcp', contentType, body, url: shown(url), ...(fault && { fault }) });
-}
-
-/** A long text is not parsed again for a message. */
-function isReadableJson(text: string): boolean {
-  if (text.length > longMessage) return true;
-  try {
-    JSON.parse(withoutMark(text));
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 export async function statusFailure(reply: HttpReply): Promise<TransportFailure> {
   return failureWith(reply, await readShort(reply));
+}
+
+/** A long text is not parsed again for a message. */
+function isJson(text: string): boolean {
+  return text.length > longMessage || storedJson(withoutMark(text)) !== undefined;
 }
 
 /** A JSON-RPC error without the id of the request is no answer, but its message says why. */
@@ -156,25 +138,19 @@ function failureWith({ status, contentType, url }: HttpReply, body: string): Tra
 
 /** Some servers send their JSON-RPC errors with an HTTP status. */
 async function readRefusal(reply: HttpReply, id: RequestId, { deliver }: AnswerReader): Promise<undefined> {
-  const text = await readRefusalText(reply);
+  const text = await readRefused(reply);
   const answer = answerIn(reply, text, id);
   if (!answer) throw failureWith(reply, inShort(wordsIn(text)));
   deliver(answer);
 }
 
-/** Resolves to the text of a refusal: all of it if it may be JSON-RPC, its beginning otherwise. */
-export async function readRefusalText(reply: HttpReply): Promise<string> {
-  if (reply.contentType !== 'application/json') return await readShort(reply);
-  return await readText(reply, refusalLimit).catch(() => '');
+export function answerIn(reply: HttpReply, text: string, id: RequestId | undefined): JSONRPCMessage | undefined {
+  if (reply.contentType !== 'application/json' || id === undefined) return undefined;
+  return parseMessages(text)?.find((message) => answers(message, id));
 }
 
-export function answerIn(
-  { contentType }: HttpReply,
-  text: string,
-  id: RequestId | undefined,
-): JSONRPCMessage | undefined {
-  if (contentType !== 'application/json' || id === undefined) return undefined;
-  return parseMessages(text)?.find((message) => answers(message, id));
+export function isEventStream({ status, contentType }: HttpReply): boolean {
+  return status === 200 && contentType === 'text/event-stream';
 }
 
 async function readJson(reply: HttpReply, id: RequestId, { deliver, share }: AnswerReader): Promise<undefined> {
@@ -200,7 +176,7 @@ async function readJson(reply: HttpReply, id: RequestId, { deliver, share }: Ans
     long.dispose();
   }
   if (!messages?.some((message) => answers(message, id)))
-    throw notMcp(reply, text.slice(0, mostShown), messages !== undefined || isReadableJson(text));
+    throw notMcp(reply, text.slice(0, mostShown), messages !== undefined || isJson(text));
 }
 
 async function readStream(
@@ -222,9 +198,8 @@ async function readStream(
       onId: (eventId) => (lastEventId = eventId),
       onUnread: (text) => (unread = text),
       onOther: (event) => {
-        if (event !== 'endpoint') return;
-        isLegacy = true;
-        reply.body.destroy();
+        isLegacy ||= event === 'endpoint';
+        if (isLegacy) reply.body.destroy();
       },
       isAsked: (message) => answers(withId(message, id), id),
       deliver: (received) => {
@@ -239,18 +214,13 @@ async function readStream(
   }
   if (answered) return undefined;
   if (isLegacy) {
-    const { contentType } = reply;
     const body = 'an event `endpoint`';
-    throw new TransportFailure({ kind: 'notMcp', contentType, body, url, isLegacyStream: true });
+    throw new TransportFailure({ kind: 'notMcp', contentType: reply.contentType, body, url, isLegacyStream: true });
   }
   if (isEnded && lastEventId === undefined && unread.trim() !== '') throw notMcp(reply, unread);
-  const final = failure.reason.kind === 'closed' || failure.reason.kind === 'tooLarge';
-  if (lastEventId === undefined || final) throw failure;
+  if (lastEventId === undefined || ['closed', 'tooLarge'].includes(failure.reason.kind)) throw failure;
   return { lastEventId, failure, getsOn: isEnded || lastEventId !== after };
 }
-
-/** This many characters of a stream without events are kept, for a message. */
-const mostUnread = 1024;
 
 /** Some servers write the number as a text. */
 export function answers(message: JSONRPCMessage, id: RequestId): boolean {
@@ -276,10 +246,7 @@ interface EventStreamReader {
   readonly onRetry?: (ms: number) => void;
 }
 
-/**
- * Reads server-sent events in bounded memory. Resolves when the server ends the stream; rejects with a
- * `TransportFailure` if it breaks off.
- */
+/** Resolves when the server ends the stream; rejects with a `TransportFailure` if it breaks off. */
 export async function readEvents(reply: HttpReply, reader: EventStreamReader): Promise<void> {
   const { body, url } = reply;
   const { share, log, most = largestAnswer } = reader;
@@ -291,10 +258,10 @@ export async function readEvents(reply: HttpReply, reader: EventStreamReader): P
   // The reading of a short, expected answer is charged to the caller, not to the server.
   let fed = 0;
   const spend = (messages: readonly JSONRPCMessage[] | undefined, ms: number, isLong: boolean): void => {
-    const asked = (messages ?? []).filter((message) => reader.isAsked(message)).length;
-    const exchanges = (messages ?? []).filter((message) => 'method' in message && 'id' in message).length;
-    const unasked = messages ? messages.length - asked - exchanges : 1;
-    const least = unasked * unaskedMs + exchanges * exchangeMs;
+    let least = messages ? 0 : unaskedMs;
+    for (const message of messages ?? [])
+      if (requestId(message) !== undefined) least += exchangeMs;
+      else if (!reader.isAsked(message)) least += unaskedMs;
     if (least > 0 || isLong) share.spend(Math.max(least, ms));
   };
   const hear = ({ event = 'message', data }: EventSourceMessage, messages: JSONRPCMessage[] | undefined): void => {
@@ -307,16 +274,14 @@ export async function readEvents(reply: HttpReply, reader: EventStreamReader): P
     const since = share.now();
     const messages = event.event === 'endpoint' ? undefined : parseMessages(event.data);
     // The listener removes an answer from its open requests on the question, so it is delivered after it.
-    const ms = share.now() - since + fed;
-    spend(messages, ms, false);
+    spend(messages, share.now() - since + fed, false);
     hear(event, messages);
   };
   const takeLong = async (event: EventSourceMessage): Promise<void> => {
     share.spend(fed);
     const messages = await parseLongMessages(share, event.data);
-    if (event.data.length > largestUnasked && !messages?.some((message) => reader.isAsked(message))) {
+    if (event.data.length > largestUnasked && !messages?.some((message) => reader.isAsked(message)))
       return skip(`A message of more than ${largestUnasked / 1024 / 1024} MiB, which nobody asked for`);
-    }
     spend(messages, 0, true);
     await share.chargeTurn(() => hear(event, messages));
   };

@@ -1,26 +1,17 @@
 /** Makes one attempt to connect to a server over HTTP (X2, X3). */
-import type { HttpLaunch } from '../../config/model.js';
 import { clueIn } from '../../failures/likelyCause.js';
 import { httpFailure, neverAnsweredHttp, urlUnusable } from '../../failures/http.js';
 import type { ConnectOutcome } from '../connection.js';
 import { connectOver, type OpeningDeps } from '../eras/opening.js';
-import type { MakeAgents } from './agents.js';
-import type { HttpAccess } from './endpoint.js';
 import { shown } from './exchange.js';
-import { HttpTransport } from './transport.js';
+import { HttpTransport, type HttpTransportDeps } from './transport.js';
 
-interface HttpAttemptDeps extends Omit<OpeningDeps, 'transport'> {
-  readonly launch: HttpLaunch;
-  readonly access?: HttpAccess | undefined;
-  readonly agents?: MakeAgents | undefined;
-}
+type HttpAttemptDeps = Omit<OpeningDeps, 'transport'> & HttpTransportDeps;
 
-/** @param timedOut true if the time limit aborted the signal, and not the caller */
 export async function attemptHttp(deps: HttpAttemptDeps, timedOut: () => boolean): Promise<ConnectOutcome> {
   const { launch } = deps;
-  if (!/^https?:$/.test(URL.canParse(launch.url) ? new URL(launch.url).protocol : '')) {
+  if (!/^https?:$/.test(URL.canParse(launch.url) ? new URL(launch.url).protocol : ''))
     return { kind: 'failed', failure: urlUnusable(launch.url) };
-  }
   const transport = new HttpTransport(deps);
   return await connectOver({ ...deps, transport }, timedOut, {
     beginning: 'the first request',

@@ -1,11 +1,12 @@
 /** The address of an HTTP server and the headers for it. It has two sets of sockets, so no call blocks a cancellation. */
-import type { AgentOptions } from 'node:http';
 import type { HttpLaunch } from '../../config/model.js';
 import { directAgents, type HttpAgents, type MakeAgents } from './agents.js';
 import { Cookies } from './cookies.js';
 import { broken, discard, exchange, type HttpExchange, type HttpReply, isWithinOrigin, shown } from './exchange.js';
-import { TransportFailure, wasNotDelivered } from '../../failures/transportFailure.js';
-import type { ServerSendOptions } from '../../peer/transport.js';
+import { failureAnswer, TransportFailure, wasNotDelivered } from '../../failures/transportFailure.js';
+import { modernVersion } from '../../protocol/versions.js';
+import { TransientMap } from '../../base/transientMap.js';
+import type { SendOptions } from '../../peer/peer.js';
 import { setMaxListeners } from 'node:events';
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { limited, type Clock } from '../../base/clock.js';
@@ -18,6 +19,7 @@ const mostCallSockets = 256;
 const mostOtherSockets = 16;
 /** Servers commonly close an idle socket after 5 s. A request on a closing socket would be lost. */
 const idleSocketMs = 4000;
+const agentOptions = { keepAlive: true, maxFreeSockets: 4, timeout: idleSocketMs };
 
 export interface Refusal {
   readonly status: number;
@@ -41,7 +43,8 @@ export interface HttpAccess {
 type Kind = 'call' | 'other';
 type Message = Omit<HttpExchange, 'credentials' | 'agents'>;
 
-export interface PostOptions {
+export interface PostTerms {
+  readonly signal: AbortSignal;
   readonly url?: URL | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Called with true once the server may have the message, and with false if it refused the token or the session. */
@@ -66,8 +69,8 @@ export class HttpEndpoint {
     private readonly access?: HttpAccess,
     agents: MakeAgents = directAgents,
   ) {
-    this.calls = agents(agentOptions(mostCallSockets));
-    this.others = agents(agentOptions(mostOtherSockets));
+    this.calls = agents({ ...agentOptions, maxSockets: mostCallSockets });
+    this.others = agents({ ...agentOptions, maxSockets: mostOtherSockets });
     this.configured = new URL(launch.url);
     this.url = this.configured;
     this.cookies = new Cookies(this.configured.origin);
@@ -75,18 +78,9 @@ export class HttpEndpoint {
     this.own = Object.fromEntries([...launch.headers].map(([name, { value }]) => [name.toLowerCase(), value]));
   }
 
-  post(
-    body: string,
-    kind: Kind,
-    signal: AbortSignal,
-    { url, headers, onDelivery }: PostOptions = {},
-  ): Promise<HttpReply> {
-    const own = {
-      ...headers,
-      accept: 'application/json, text/event-stream',
-      'content-type': 'application/json',
-    };
-    return this.exchange({ method: 'POST', url: url ?? this.url, headers: own, body, signal }, kind, onDelivery);
+  post(body: string, kind: Kind, { signal, url = this.url, headers, onDelivery }: PostTerms): Promise<HttpReply> {
+    const own = { ...headers, accept: 'application/json, text/event-stream', 'content-type': 'application/json' };
+    return this.exchange({ method: 'POST', url, headers: own, body, signal }, kind, onDelivery);
   }
 
   get(lastEventId: string | undefined, kind: Kind, signal: AbortSignal): Promise<HttpReply> {
@@ -109,7 +103,7 @@ export class HttpEndpoint {
   }
 
   /** Sends a request refused for its token once more if there is another token: the server has not acted on it. */
-  private async exchange(request: Message, kind: Kind, onDelivery?: PostOptions['onDelivery']): Promise<HttpReply> {
+  private async exchange(request: Message, kind: Kind, onDelivery?: PostTerms['onDelivery']): Promise<HttpReply> {
     const { access } = this;
     const { signal } = request;
     for (let again = false; ; again = true) {
@@ -152,10 +146,6 @@ export class HttpEndpoint {
   }
 }
 
-function agentOptions(maxSockets: number): AgentOptions {
-  return { keepAlive: true, maxSockets, maxFreeSockets: 4, timeout: idleSocketMs };
-}
-
 export interface HttpChannelDeps {
   readonly endpoint: HttpEndpoint;
   readonly log: Log;
@@ -164,61 +154,90 @@ export interface HttpChannelDeps {
   readonly share: LoopShare;
   /** `origin` is the id of the request whose stream brought the message. */
   readonly deliver: (message: JSONRPCMessage, origin?: RequestId) => void;
-  /** Called with the cause in words when the server cannot be reached or has gone. */
   readonly die: (cause: string) => void;
-}
-
-export interface HttpChannel {
-  /** Resolves at once for a request, because its outcome is delivered, and for others when the server has taken them. */
-  send(message: JSONRPCMessage, options?: ServerSendOptions): Promise<void>;
-  /** Ends every exchange. After it, nothing is delivered and no death reported. */
-  close(): Promise<void>;
 }
 
 const cancelLimitMs = 10_000;
 
-/** An open request. It can be taken back until the server has it. */
-export class OpenRequest {
-  private readonly controller = new AbortController();
-  readonly signal = this.controller.signal;
-  private isDelivered = false;
+interface OpenRequest {
+  readonly controller: AbortController;
+  isDelivered: boolean;
+}
 
-  readonly onDelivery = (isDelivered: boolean): void => {
-    this.isDelivered = isDelivered;
-  };
+/** Sends messages in one form of the transport, and keeps the open requests. After `close`, it delivers nothing. */
+export abstract class HttpChannel {
+  protected readonly closing = new AbortController();
+  private readonly requests = new TransientMap<RequestId | undefined, OpenRequest>();
 
-  /** If the server may have it, it gets the cancellation first, because the end of an exchange cancels nothing (X6). */
-  async cancel(clock: Clock, closing: AbortSignal, tell: (signal: AbortSignal) => Promise<void>): Promise<void> {
+  constructor(protected readonly deps: HttpChannelDeps) {
+    // Many exchanges listen to it, and each removes its listener at its end.
+    setMaxListeners(0, this.closing.signal);
+  }
+
+  /** Delivers the answer to a request; rejects with the reason why there is none. */
+  protected abstract call(id: RequestId, message: JSONRPCMessage, terms: PostTerms): Promise<void>;
+  /** Resolves when the server has taken a message that is no request. */
+  protected abstract tell(message: JSONRPCMessage, signal: AbortSignal): Promise<void>;
+  protected abstract failed(failure: TransportFailure): void;
+
+  /** Resolves at once for a request, because its outcome is delivered, and for others when the server has taken them. */
+  async send(message: JSONRPCMessage, options?: SendOptions): Promise<void> {
+    const id = requestId(message);
+    if (id !== undefined) return void this.request(id, message, options);
+    const { endpoint, clock } = this.deps;
+    const { signal } = this.closing;
+    const request = this.requests.get(cancelledRequest(message));
+    if (!request) return await this.tell(message, signal);
+    // For a modern server, the end of the answer's stream is the cancellation. Any other that may have the request gets
+    // the cancellation first, because the end of an exchange cancels nothing (X6).
+    const isTold = request.isDelivered && endpoint.protocolVersion !== modernVersion;
     try {
-      if (this.isDelivered) await limited(clock, cancelLimitMs, closing, tell);
+      if (isTold) await limited(clock, cancelLimitMs, signal, (limit) => this.tell(message, limit));
     } finally {
-      this.abort();
+      request.controller.abort();
     }
   }
 
-  abort(): void {
-    this.controller.abort();
+  /** Delivers the answer, or resolves to the reason why there is none. */
+  async answerTo(id: RequestId, message: JSONRPCMessage, options?: SendOptions): Promise<TransportFailure | undefined> {
+    const controller = new AbortController();
+    const request = { controller, isDelivered: false };
+    const { signal } = controller;
+    if (this.closing.signal.aborted) controller.abort();
+    this.requests.set(id, request);
+    try {
+      const onDelivery = (isDelivered: boolean): void => void (request.isDelivered = isDelivered);
+      await this.call(id, message, { signal, headers: options?.headers, onDelivery });
+      return undefined;
+    } catch (error) {
+      const { url } = this.deps.endpoint;
+      const failure = broken(error, url);
+      if (!signal.aborted || wasNotDelivered(failure)) return failure;
+      return new TransportFailure({ kind: 'closed', wasDelivered: true, url: shown(url) });
+    } finally {
+      this.requests.delete(id);
+    }
   }
 
-  failure(error: unknown, url: URL): TransportFailure {
-    const failure = broken(error, url);
-    if (!this.signal.aborted || wasNotDelivered(failure)) return failure;
-    return new TransportFailure({ kind: 'closed', wasDelivered: true, url: shown(url) });
+  close(): Promise<void> {
+    this.closing.abort();
+    for (const { controller } of this.requests.values()) controller.abort();
+    return Promise.resolve();
   }
-}
 
-/** Makes a signal for many exchanges at a time; each removes its listener at its end. */
-export function sharedController(): AbortController {
-  const controller = new AbortController();
-  setMaxListeners(0, controller.signal);
-  return controller;
+  private async request(id: RequestId, message: JSONRPCMessage, options?: SendOptions): Promise<void> {
+    const failure = await this.answerTo(id, message, options);
+    if (!failure) return;
+    this.deps.deliver(failureAnswer(id, failure));
+    this.failed(failure);
+  }
 }
 
 export function requestId(message: JSONRPCMessage): RequestId | undefined {
   return 'method' in message && 'id' in message ? message.id : undefined;
 }
 
-export function cancelledRequest(message: JSONRPCMessage): RequestId | undefined {
+function cancelledRequest(message: JSONRPCMessage): RequestId | undefined {
   if (!('method' in message) || message.method !== 'notifications/cancelled') return undefined;
   return (message.params as { requestId?: RequestId } | undefined)?.requestId;
 }

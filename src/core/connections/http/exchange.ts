@@ -1,7 +1,6 @@
 /**
- * Carries out one HTTP exchange on node:http: request, redirects and decoded body (X2). It does not use fetch, because
- * fetch costs twice as much and hides the causes of failures. The editor's proxy and certificate settings are known to
- * reach node:http.
+ * Carries out one HTTP exchange: request, redirects and decoded body (X2). It does not use fetch, because fetch costs
+ * twice as much, hides the causes of failures, and may miss the editor's proxy and certificate settings.
  *
  * It knows nothing of MCP. Invariants: neither body nor headers go to another origin than requested; a failure is a
  * `TransportFailure` with the information whether the request was delivered.
@@ -41,6 +40,8 @@ export interface HttpReply {
   readonly contentType: string;
   readonly url: URL;
   readonly body: Readable;
+  /** The `Content-Encoding` of a body that cannot be decoded here. */
+  readonly undecoded?: string;
 }
 
 const mostRedirects = 5;
@@ -63,9 +64,8 @@ export async function exchange(request: HttpExchange): Promise<HttpReply> {
     if (url.protocol === 'https:' && target.protocol === 'http:')
       refuse(`it redirects to unencrypted ${shown(target)}`);
     if (!isWithinOrigin(url, target)) refuse(`it redirects to another origin, ${shown(target)}`);
-    if (request.method !== 'GET' && status !== 307 && status !== 308) {
+    if (request.method !== 'GET' && status !== 307 && status !== 308)
       refuse(`it answers ${request.method} with HTTP ${status} and says to GET ${shown(target)}`);
-    }
     url = target;
   }
 }
@@ -117,14 +117,14 @@ export async function readPieces(
   { body, url }: HttpReply,
   limit: number,
   mayGrow?: (length: number) => Promise<void> | undefined,
+  chunks: Buffer[] = [],
 ): Promise<Buffer[]> {
-  const chunks: Buffer[] = [];
   let length = 0;
   try {
     for await (const chunk of body as AsyncIterable<Buffer>) {
       length += chunk.length;
-      if (length > limit) throw new TransportFailure({ kind: 'tooLarge', limit, url: shown(url) });
       chunks.push(chunk);
+      if (length > limit) throw new TransportFailure({ kind: 'tooLarge', limit, url: shown(url) });
       await mayGrow?.(length);
     }
   } catch (error) {
@@ -156,21 +156,20 @@ export function discard(body: Readable, clock: Clock = systemClock): Readable {
 
 /** The part of a body that may appear in a message, in bytes or characters. */
 const lookedAt = 8 * 1024;
+const refusalLimit = 1024 * 1024;
 
 export async function readShort(reply: HttpReply, clock: Clock = systemClock): Promise<string> {
   limitTime(reply.body, clock);
   const chunks: Buffer[] = [];
-  let length = 0;
-  try {
-    for await (const chunk of reply.body as AsyncIterable<Buffer>) {
-      chunks.push(chunk);
-      length += chunk.length;
-      if (length >= lookedAt) break; // This destroys the body.
-    }
-  } catch {
-    // The part received is enough.
-  }
+  // If the body breaks off or is longer, the part received is enough.
+  await readPieces(reply, lookedAt, undefined, chunks).catch(() => undefined);
   return inShort(Buffer.concat(chunks).toString('utf8'));
+}
+
+/** Resolves to the text of a refusal: all of it if it may be JSON-RPC, its beginning otherwise. */
+export async function readRefused(reply: HttpReply): Promise<string> {
+  if (reply.contentType !== 'application/json') return await readShort(reply);
+  return await readText(reply, refusalLimit).catch(() => '');
 }
 
 export function inShort(text: string): string {
@@ -282,33 +281,24 @@ function redirectTarget(response: http.IncomingMessage, url: URL): URL | undefin
 }
 
 function reply(response: http.IncomingMessage, url: URL): HttpReply {
-  const contentType = (response.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
-  const decoder = decoderOf(response.headers['content-encoding']);
+  const { statusCode: status = 0, headers } = response;
+  const contentType = (headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
+  const encoding = headers['content-encoding']?.trim().toLowerCase() ?? '';
+  const decoder = decoderOf(encoding);
+  const isUnread = !decoder && encoding !== '' && encoding !== 'identity';
   // An error of the response becomes one of the decoder, and the reader gets it there.
   const body = decoder ? pipeline(response, decoder, () => {}) : response;
-  return { status: response.statusCode ?? 0, headers: response.headers, contentType, url, body };
-}
-
-/** True if a body with this header `Content-Encoding` can be read. */
-export function canDecode(encoding: string): boolean {
-  return /^\s*(?:identity|x-gzip|gzip|deflate|br|)\s*$/i.test(encoding);
+  return { status, headers, contentType, url, body, ...(isUnread && { undecoded: encoding }) };
 }
 
 /** Each decoder flushes its output, so an event stream arrives event by event. */
-function decoderOf(encoding: string | undefined): (NodeJS.ReadWriteStream & Readable) | undefined {
+function decoderOf(encoding: string): (NodeJS.ReadWriteStream & Readable) | undefined {
   // Each decoded piece takes a turn of the event loop, however small it is.
   const chunkSize = 64 * 1024;
   const { Z_SYNC_FLUSH, BROTLI_OPERATION_FLUSH } = zlib.constants;
-  const flushing = (flush: number): zlib.ZlibOptions => ({ chunkSize, flush, finishFlush: flush });
-  switch (encoding?.trim().toLowerCase()) {
-    case 'gzip':
-    case 'x-gzip':
-      return zlib.createGunzip(flushing(Z_SYNC_FLUSH));
-    case 'deflate':
-      return zlib.createInflate(flushing(Z_SYNC_FLUSH));
-    case 'br':
-      return zlib.createBrotliDecompress(flushing(BROTLI_OPERATION_FLUSH));
-    default:
-      return undefined;
-  }
+  const flush = encoding === 'br' ? BROTLI_OPERATION_FLUSH : Z_SYNC_FLUSH;
+  const options = { chunkSize, flush, finishFlush: flush };
+  if (encoding === 'br') return zlib.createBrotliDecompress(options);
+  if (encoding === 'gzip' || encoding === 'x-gzip') return zlib.createGunzip(options);
+  return encoding === 'deflate' ? zlib.createInflate(options) : undefined;
 }

@@ -1,94 +1,55 @@
 /**
- * Speaks HTTP+SSE of protocol 2024-11-05 (X2): one event stream, opened by GET. Its first event names the address for
- * posts, and all answers come on the stream. When the stream ends, the connection is over, because nothing can be
- * resumed.
+ * Speaks HTTP+SSE of protocol 2024-11-05 (X2): the first event of one stream names the address for posts. When the
+ * stream ends, the connection is over, because nothing can be resumed.
  */
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
-import { readEvents, statusFailure } from './answer.js';
-import {
-  cancelledRequest,
-  OpenRequest,
-  requestId,
-  sharedController,
-  type HttpChannel,
-  type HttpChannelDeps,
-} from './endpoint.js';
+import { isEventStream, readEvents, statusFailure } from './answer.js';
+import { HttpChannel, type PostTerms } from './endpoint.js';
 import { TransientMap } from '../../base/transientMap.js';
 import { broken, discard, isWithinOrigin, shown, type HttpReply } from './exchange.js';
 import { shortened } from '../../protocol/inBrief.js';
-import { failureAnswer, TransportFailure } from '../../failures/transportFailure.js';
+import { TransportFailure } from '../../failures/transportFailure.js';
 
-const endpointLimitMs = 10_000;
-
-export class LegacySseChannel implements HttpChannel {
-  private readonly closing = sharedController();
+export class LegacySseChannel extends HttpChannel {
   private target: URL | undefined;
-  private readonly posting = new TransientMap<RequestId, OpenRequest>();
   /** The ids of requests without an answer, as texts, because some servers answer with the number as a text. */
   private readonly asked = new TransientMap<string, true>();
 
-  constructor(private readonly deps: HttpChannelDeps) {}
-
   /** Resolves to undefined when the address for posts is known, or to the reason why it does not speak HTTP+SSE. */
   async open(): Promise<TransportFailure | undefined> {
-    const { endpoint, clock } = this.deps;
+    const { endpoint } = this.deps;
     endpoint.url = endpoint.configured;
     endpoint.sessionId = undefined;
     try {
       const reply = await endpoint.get(undefined, 'other', this.closing.signal);
-      if (reply.status !== 200 || reply.contentType !== 'text/event-stream') return await statusFailure(reply);
-      return await new Promise<TransportFailure | undefined>((resolve) => {
-        const silent = new TransportFailure({ kind: 'broken', detail: 'it named no endpoint', url: shown(reply.url) });
-        const timer = clock.after(endpointLimitMs, () => resolve(silent));
-        void this.listen(reply, resolve).finally(() => timer.dispose());
-      });
+      if (!isEventStream(reply)) return await statusFailure(reply);
+      return await new Promise((resolve) => void this.listen(reply, resolve));
     } catch (error) {
       return broken(error, endpoint.configured);
     }
   }
 
-  async send(message: JSONRPCMessage): Promise<void> {
-    const id = requestId(message);
-    if (id !== undefined) return void this.request(id, message);
-    const cancelled = cancelledRequest(message);
-    const request = cancelled === undefined ? undefined : this.posting.get(cancelled);
-    const { signal } = this.closing;
-    if (!request) return await this.post(message, 'other', signal);
-    await request.cancel(this.deps.clock, signal, (limit) => this.post(message, 'other', limit));
-  }
-
-  close(): Promise<void> {
-    this.closing.abort();
-    for (const request of this.posting.values()) request.abort();
-    return Promise.resolve();
-  }
-
-  private async request(id: RequestId, message: JSONRPCMessage): Promise<void> {
-    const request = new OpenRequest();
-    if (this.closing.signal.aborted) request.abort();
-    this.posting.set(id, request);
+  protected async call(id: RequestId, message: JSONRPCMessage, terms: PostTerms): Promise<void> {
     this.asked.set(String(id), true);
     try {
-      await this.post(message, 'call', request.signal, request.onDelivery);
+      await this.post(message, 'call', terms);
     } catch (error) {
       this.asked.delete(String(id));
-      const failure = request.failure(error, this.deps.endpoint.configured);
-      this.deps.deliver(failureAnswer(id, failure));
-      if (failure.reason.kind === 'unreachable') this.die(failure.message);
-    } finally {
-      this.posting.delete(id);
+      throw error;
     }
   }
 
+  protected tell(message: JSONRPCMessage, signal: AbortSignal): Promise<void> {
+    return this.post(message, 'other', { signal });
+  }
+
+  protected failed({ reason, message }: TransportFailure): void {
+    if (reason.kind === 'unreachable') this.die(message);
+  }
+
   /** @param kind the sockets to use: some servers hold those of calls until the calls are answered */
-  private async post(
-    message: JSONRPCMessage,
-    kind: 'call' | 'other',
-    signal: AbortSignal,
-    onDelivery?: (isDelivered: boolean) => void,
-  ): Promise<void> {
-    const { endpoint } = this.deps;
-    const reply = await endpoint.post(JSON.stringify(message), kind, signal, { url: this.target, onDelivery });
+  private async post(message: JSONRPCMessage, kind: 'call' | 'other', terms: PostTerms): Promise<void> {
+    const reply = await this.deps.endpoint.post(JSON.stringify(message), kind, { ...terms, url: this.target });
     if (reply.status < 200 || reply.status > 299) throw await statusFailure(reply);
     discard(reply.body);
   }
@@ -99,11 +60,9 @@ export class LegacySseChannel implements HttpChannel {
     try {
       await readEvents(reply, {
         share: this.deps.share,
-        isAsked: (message) => !('method' in message) && this.asked.delete(String(message.id)),
-        onOther: (event, data) => {
-          if (event === 'endpoint') opened(this.aim(data, reply.url));
-        },
         log: this.deps.log,
+        isAsked: (message) => !('method' in message) && this.asked.delete(String(message.id)),
+        onOther: (event, data) => event === 'endpoint' && opened(this.aim(data, reply.url)),
         deliver: (message) => this.deps.deliver(message),
       });
     } catch (error) {

@@ -4,17 +4,9 @@ import type { JSONRPCMessage, JSONRPCRequest, RequestId } from '@modelcontextpro
 import { finished } from 'node:stream/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { delay, limited } from '../../base/clock.js';
-import { answerIn, answers, readEvents, readRefusalText, readWholeAnswer, statusFailure } from './answer.js';
-import {
-  cancelledRequest,
-  OpenRequest,
-  requestId,
-  sharedController,
-  type HttpChannel,
-  type HttpChannelDeps,
-  type PostOptions,
-} from './endpoint.js';
-import { broken, discard, inShort, isForNow, shown, type HttpReply } from './exchange.js';
+import { answerIn, answers, isEventStream, readEvents, readWholeAnswer, statusFailure } from './answer.js';
+import { HttpChannel, requestId, type HttpChannelDeps, type PostTerms } from './endpoint.js';
+import { broken, discard, inShort, isForNow, readRefused, shown, type HttpReply } from './exchange.js';
 import { readInitializeAnswer, versionHeader } from '../handshake.js';
 import { errorCodes } from '../../protocol/errors.js';
 import { largestUnasked } from '../../protocol/jsonRpc.js';
@@ -22,10 +14,7 @@ import { isLarge, jsonInSlices } from '../../protocol/json.js';
 import { messageOf } from '../../base/text.js';
 import { inNextTurn, inTurns } from '../../base/turns.js';
 import { unlessAborted } from '../../base/events.js';
-import { TransientMap } from '../../base/transientMap.js';
-import { modernVersion } from '../../protocol/versions.js';
-import { failureAnswer, TransportFailure } from '../../failures/transportFailure.js';
-import type { ServerSendOptions } from '../../peer/transport.js';
+import { TransportFailure } from '../../failures/transportFailure.js';
 
 interface StreamableDeps extends HttpChannelDeps {
   readonly timeoutMs: number;
@@ -34,116 +23,112 @@ interface StreamableDeps extends HttpChannelDeps {
 
 const handBackLimitMs = 50;
 const removeLimitMs = 500;
+const probeLimitMs = 2000;
+const mostProbes = 3;
 
-export class StreamableChannel implements HttpChannel {
-  private readonly open = new TransientMap<RequestId, OpenRequest>();
-  private readonly closing = sharedController();
-  private readonly liveness: Liveness;
+export class StreamableChannel extends HttpChannel {
   private readonly session: HttpSession;
   private readonly stream: ServerStream;
+  private probing: Promise<void> | undefined;
+  private probes = 0;
 
-  constructor(private readonly deps: StreamableDeps) {
+  constructor(deps: StreamableDeps) {
+    super(deps);
     const { signal } = this.closing;
     const onRenewed = (): void => {
       this.stream.restart();
       deps.onRenewed();
     };
-    this.liveness = new Liveness(deps, signal);
-    this.session = new HttpSession({ ...deps, onRenewed }, (failure) => this.liveness.judge(failure), signal);
-    this.stream = new ServerStream(deps, this.session, this.liveness, signal);
-  }
-
-  async send(message: JSONRPCMessage, options?: ServerSendOptions): Promise<void> {
-    const id = requestId(message);
-    if (id !== undefined) return void this.request(id, message, options);
-    const cancelled = cancelledRequest(message);
-    const request = cancelled === undefined ? undefined : this.open.get(cancelled);
-    if (request) return await this.cancel(request, message);
-    const begins = 'method' in message && message.method === 'notifications/initialized';
-    try {
-      await this.tell(message, this.closing.signal);
-    } finally {
-      if (begins) this.stream.restart();
-    }
+    const failed = (failure: TransportFailure): void => this.failed(failure);
+    this.session = new HttpSession({ ...deps, onRenewed }, failed, signal);
+    this.stream = new ServerStream(deps, this.session, failed, signal);
   }
 
   async isAlive(): Promise<boolean> {
-    return await this.liveness.answersPing();
+    const reply = await this.ping(this.closing.signal).catch(() => undefined);
+    if (reply) discard(reply.body);
+    return reply !== undefined && reply.status >= 200 && reply.status <= 299;
   }
 
-  async close(): Promise<void> {
+  override async close(): Promise<void> {
     if (this.closing.signal.aborted) return;
-    this.closing.abort();
-    for (const request of this.open.values()) request.abort();
+    await super.close();
     await limited(this.deps.clock, removeLimitMs, undefined, (signal) => this.session.remove(signal));
   }
 
-  private async cancel(request: OpenRequest, message: JSONRPCMessage): Promise<void> {
-    // For a modern server, the end of the answer's stream is the cancellation.
-    if (this.deps.endpoint.protocolVersion === modernVersion) return request.abort();
-    await request.cancel(this.deps.clock, this.closing.signal, (signal) => this.tell(message, signal));
+  protected async call(id: RequestId, message: JSONRPCMessage, terms: PostTerms): Promise<void> {
+    const { endpoint, deliver } = this.deps;
+    const session = endpoint.sessionId;
+    let isDenied = false;
+    const deliverUnlessDenied = (received: JSONRPCMessage): void => {
+      if (session !== undefined && answers(received, id) && deniesSession(received, message)) isDenied = true;
+      else deliver(received, id);
+    };
+    const reply = await this.session.post(message, 'call', terms);
+    await readWholeAnswer(this.deps, id, reply, deliverUnlessDenied, terms.signal);
+    if (!isDenied || session === undefined) return;
+    terms.onDelivery?.(false);
+    await unlessAborted(this.session.renew(session), terms.signal);
+    const again = await this.session.post(message, 'call', terms);
+    await readWholeAnswer(this.deps, id, again, (received) => deliver(received, id), terms.signal);
   }
 
-  private async request(id: RequestId, message: JSONRPCMessage, options?: ServerSendOptions): Promise<void> {
-    const failure = await this.answerTo(id, message, options);
-    if (!failure) return;
-    this.deps.deliver(failureAnswer(id, failure));
-    this.liveness.judge(failure);
-  }
-
-  /** Delivers the answer, or resolves to the reason why there is none. */
-  async answerTo(
-    id: RequestId,
-    message: JSONRPCMessage,
-    options?: ServerSendOptions,
-  ): Promise<TransportFailure | undefined> {
-    const request = new OpenRequest();
-    const { signal, onDelivery } = request;
-    if (this.closing.signal.aborted) request.abort();
-    this.open.set(id, request);
+  protected async tell(message: JSONRPCMessage, signal: AbortSignal): Promise<void> {
     try {
-      const own = { headers: options?.headers, onDelivery };
-      const session = this.deps.endpoint.sessionId;
-      let isDenied = false;
-      const deliver = (received: JSONRPCMessage): void => {
-        if (session !== undefined && answers(received, id) && deniesSession(received, message)) isDenied = true;
-        else this.deps.deliver(received, id);
-      };
-      const reply = await this.session.post(message, 'call', signal, own);
-      await readWholeAnswer(this.deps, id, reply, deliver, signal);
-      if (!isDenied || session === undefined) return undefined;
-      onDelivery(false);
-      await unlessAborted(this.session.renew(session), signal);
-      const again = await this.session.post(message, 'call', signal, own);
-      await readWholeAnswer(this.deps, id, again, (received) => this.deps.deliver(received, id), signal);
-      return undefined;
-    } catch (error) {
-      return request.failure(error, this.deps.endpoint.url);
-    } finally {
-      this.open.delete(id);
-    }
-  }
-
-  private async tell(message: JSONRPCMessage, signal: AbortSignal): Promise<void> {
-    try {
-      const reply = await this.session.post(message, 'other', signal);
+      const reply = await this.session.post(message, 'other', { signal });
       if (reply.status < 200 || reply.status > 299) throw await statusFailure(reply);
       await this.handBack(reply);
     } catch (error) {
-      if (error instanceof TransportFailure) this.liveness.judge(error);
+      if (error instanceof TransportFailure) this.failed(error);
       throw error;
+    } finally {
+      if ('method' in message && message.method === 'notifications/initialized') this.stream.restart();
     }
   }
 
   /**
-   * Gives back the socket of an empty reply before more is sent, because the next request then goes out on it at once.
-   * So the server's stream is opened before the first call, and needs no further connection.
+   * Finds out if anything still listens after an exchange broke off (X4). Requests that failed for the same reason
+   * report first, because the end of the connection makes other results unknown.
    */
+  protected failed({ reason, message }: TransportFailure): void {
+    const { signal } = this.closing;
+    const { clock, die } = this.deps;
+    if (signal.aborted) return;
+    if (reason.kind === 'unreachable' || reason.kind === 'sessionLost')
+      inNextTurn(() => signal.aborted || die(message));
+    if (reason.kind !== 'broken' || this.probing) return;
+    const probing = limited(clock, probeLimitMs, signal, (limit) => this.probe(limit));
+    this.probing = probing.finally(() => (this.probing = undefined));
+  }
+
+  /** Silence does not prove death. */
+  private async probe(signal: AbortSignal): Promise<void> {
+    const { endpoint, clock, die } = this.deps;
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const reply = await this.ping(signal);
+        reply.body.destroy();
+        return;
+      } catch (error) {
+        const { reason, message } = broken(error, endpoint.url);
+        // A server lives if it wants a sign-in or redirects.
+        if (signal.aborted || (reason.kind !== 'unreachable' && reason.kind !== 'broken')) return;
+        if (reason.kind === 'unreachable' || attempt === mostProbes) return die(message);
+        await delay(clock, 20 * attempt, signal).catch(() => undefined);
+      }
+    }
+  }
+
+  private ping(signal: AbortSignal): Promise<HttpReply> {
+    const ping = { jsonrpc: '2.0', id: `probe-${++this.probes}`, method: 'ping' };
+    return this.deps.endpoint.post(JSON.stringify(ping), 'other', { signal });
+  }
+
+  /** Gives back the socket of an empty reply before more is sent, so the server's stream needs no further connection. */
   private async handBack({ body }: HttpReply): Promise<void> {
-    const limit = new AbortController();
-    const read = finished(discard(body)).catch(() => undefined);
-    await Promise.race([read, delay(this.deps.clock, handBackLimitMs, limit.signal).catch(() => undefined)]);
-    limit.abort();
+    const read = finished(discard(body));
+    const inTime = limited(this.deps.clock, handBackLimitMs, undefined, (over) => unlessAborted(read, over));
+    await inTime.catch(() => undefined);
     await nextTurn();
   }
 }
@@ -205,6 +190,8 @@ function deniesSession(answer: JSONRPCMessage, request: JSONRPCMessage): boolean
 const earlyMs = 10_000;
 const fewRequests = 3;
 const mostEarlyLosses = 2;
+const forgottenAtOnce =
+  'gave one that was forgotten at once too. Perhaps several replicas run without sticky sessions.';
 
 /**
  * Posts messages within the session (X2): takes it from the answer to initialize, notices when the server has forgotten
@@ -230,38 +217,31 @@ class HttpSession {
     this.since = deps.clock.now();
   }
 
-  async post(
-    message: JSONRPCMessage,
-    kind: 'call' | 'other',
-    signal: AbortSignal,
-    own: Pick<PostOptions, 'headers' | 'onDelivery'> = {},
-  ): Promise<HttpReply> {
+  async post(message: JSONRPCMessage, kind: 'call' | 'other', terms: PostTerms): Promise<HttpReply> {
     const method = 'method' in message ? message.method : undefined;
-    if (method === 'initialize') return await this.initialize(message, kind, signal);
+    if (method === 'initialize') return await this.initialize(message, kind, terms.signal);
     const { endpoint } = this.deps;
     if (method === 'server/discover') {
-      const url = endpoint.configured;
-      const reply = await endpoint.post(JSON.stringify(message), kind, signal, { ...own, url });
+      const reply = await endpoint.post(JSON.stringify(message), kind, { ...terms, url: endpoint.configured });
       if (reply.status <= 299) endpoint.url = reply.url;
       return reply;
     }
-    if (this.renewing) await unlessAborted(this.renewing, signal);
+    if (this.renewing) await unlessAborted(this.renewing, terms.signal);
     const body = isLarge(message) ? await inTurns(jsonInSlices(message)) : JSON.stringify(message);
     const session = endpoint.sessionId;
-    const reply = await endpoint.post(body, kind, signal, own);
-    const id = requestId(message);
+    const reply = await endpoint.post(body, kind, terms);
     const accepted = session === undefined ? reply : await this.unlessRefused(reply, message);
-    if (accepted && accepted.status <= 299 && id !== undefined) this.accepted += 1;
+    if (accepted && accepted.status <= 299 && requestId(message) !== undefined) this.accepted += 1;
     if (accepted || session === undefined) return accepted ?? reply;
-    own.onDelivery?.(false);
-    await unlessAborted(this.renew(session), signal);
-    return await endpoint.post(body, kind, signal, own);
+    terms.onDelivery?.(false);
+    await unlessAborted(this.renew(session), terms.signal);
+    return await endpoint.post(body, kind, terms);
   }
 
   private async initialize(message: JSONRPCMessage, kind: 'call' | 'other', signal: AbortSignal): Promise<HttpReply> {
     const { endpoint } = this.deps;
     this.first = message;
-    const reply = await endpoint.post(JSON.stringify(message), kind, signal, { url: endpoint.configured });
+    const reply = await endpoint.post(JSON.stringify(message), kind, { signal, url: endpoint.configured });
     if (reply.status > 299) return reply;
     endpoint.url = reply.url;
     const session = reply.headers['mcp-session-id'];
@@ -275,13 +255,10 @@ class HttpSession {
   private async unlessRefused(reply: HttpReply, message: JSONRPCMessage): Promise<HttpReply | undefined> {
     if (reply.status < 400) return reply;
     if (reply.status === 401 && reply.headers['www-authenticate'] !== undefined) return reply;
-    const text = await readRefusalText(reply);
+    const text = await readRefused(reply);
     const answer = answerIn(reply, text, requestId(message));
-    const isDenied = answer
-      ? deniesSession(answer, message)
-      : reply.status === 404 || saysSessionUnknown(inShort(text));
-    if (isDenied) return undefined;
-    return { ...reply, body: Readable.from([Buffer.from(text)]) };
+    const denied = answer ? deniesSession(answer, message) : reply.status === 404 || saysSessionUnknown(inShort(text));
+    return denied ? undefined : { ...reply, body: Readable.from([Buffer.from(text)]) };
   }
 
   /** Resolves when there is a session other than `expired`. Rejects if the server gives none. */
@@ -298,10 +275,7 @@ class HttpSession {
     const isEarly = clock.now() - this.since < earlyMs && this.accepted < fewRequests;
     this.earlyLosses = isEarly ? this.earlyLosses + 1 : 0;
     try {
-      if (this.earlyLosses >= mostEarlyLosses) {
-        const detail = 'gave one that was forgotten at once too. Perhaps several replicas run without sticky sessions.';
-        throw this.lost(detail);
-      }
+      if (this.earlyLosses >= mostEarlyLosses) throw this.lost(forgottenAtOnce);
       log.write('warn', `${shown(endpoint.url)} no longer knows the session; initialising again`);
       endpoint.sessionId = undefined;
       endpoint.protocolVersion = undefined;
@@ -323,27 +297,21 @@ class HttpSession {
 
   private async initializeAgain(first: JSONRPCMessage, signal: AbortSignal): Promise<void> {
     const { endpoint } = this.deps;
-    const message = await this.answerTo({ ...first, id: `renewal-${++this.renewals}` } as JSONRPCRequest, signal);
+    const id = `renewal-${++this.renewals}`;
+    const reply = await this.initialize({ ...first, id } as JSONRPCRequest, 'call', signal);
+    const heard: JSONRPCMessage[] = [];
+    const hear = (received: JSONRPCMessage): void => {
+      if (answers(received, id)) heard.push(received);
+      else this.deps.deliver(received);
+    };
+    await readWholeAnswer(this.deps, id, reply, hear, signal);
+    const [message] = heard;
     if (message && 'error' in message) throw this.lost(`was refused: ${message.error.message}`);
     const answer = readInitializeAnswer(message && 'result' in message ? message.result : undefined);
     if (answer.kind === 'wrong') throw this.lost(`was answered wrongly: the answer ${answer.detail}`);
     endpoint.protocolVersion = versionHeader(answer.facts.protocolVersion);
     const initialized = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' });
-    const reply = await endpoint.post(initialized, 'other', signal);
-    discard(reply.body);
-  }
-
-  /** Resolves to the answer to initialize, which is delivered to nobody else. */
-  private async answerTo(request: JSONRPCRequest, signal: AbortSignal): Promise<JSONRPCMessage | undefined> {
-    const { id } = request;
-    const reply = await this.initialize(request, 'call', signal);
-    let answer: JSONRPCMessage | undefined;
-    const hear = (message: JSONRPCMessage): void => {
-      if (answers(message, id)) answer = message;
-      else this.deps.deliver(message);
-    };
-    await readWholeAnswer(this.deps, id, reply, hear, signal);
-    return answer;
+    discard((await endpoint.post(initialized, 'other', { signal })).body);
   }
 
   async remove(signal: AbortSignal): Promise<void> {
@@ -371,7 +339,7 @@ class ServerStream {
   constructor(
     private readonly deps: HttpChannelDeps,
     private readonly session: HttpSession,
-    private readonly liveness: Liveness,
+    private readonly onFailure: (failure: TransportFailure) => void,
     private readonly closing: AbortSignal,
   ) {}
 
@@ -397,20 +365,20 @@ class ServerStream {
   }
 
   private async listenOnce(signal: AbortSignal): Promise<'none' | 'ended' | 'broke' | 'refused'> {
-    const { endpoint, log } = this.deps;
+    const { endpoint, log, share, deliver } = this.deps;
     const session = endpoint.sessionId;
     try {
       const reply = await endpoint.get(this.lastEventId, 'other', signal);
-      if (reply.status === 200 && reply.contentType === 'text/event-stream') {
+      if (isEventStream(reply)) {
         this.streamedIn = session;
         await readEvents(reply, {
-          share: this.deps.share,
+          share,
+          log,
           most: largestUnasked,
           isAsked: () => false,
           onRetry: (ms) => (this.retryMs = ms),
           onId: (id) => (this.lastEventId = id),
-          log,
-          deliver: (message) => this.deps.deliver(message),
+          deliver: (message) => deliver(message),
         });
         return 'ended';
       }
@@ -426,67 +394,13 @@ class ServerStream {
         this.lastEventId = undefined;
         return 'refused';
       }
-      if (reply.status !== 405)
-        log.write('debug', `[http] no stream for messages of the server (HTTP ${reply.status})`);
+      const { status } = reply;
+      if (status !== 405) log.write('debug', `[http] no stream for messages of the server (HTTP ${status})`);
       return 'none';
     } catch (error) {
       if (signal.aborted) return 'none';
-      this.liveness.judge(broken(error, endpoint.url));
+      this.onFailure(broken(error, endpoint.url));
       return 'broke';
     }
-  }
-}
-
-const probeLimitMs = 2000;
-const mostAttempts = 3;
-
-/** Finds out if anything still listens after an exchange broke off (X4). Silence does not prove death. */
-class Liveness {
-  private probing: Promise<void> | undefined;
-  private probes = 0;
-
-  constructor(
-    private readonly deps: Pick<HttpChannelDeps, 'endpoint' | 'clock' | 'die'>,
-    private readonly closing: AbortSignal,
-  ) {}
-
-  /** Requests that failed for the same reason report first: the end of the connection makes other results unknown. */
-  judge({ reason, message }: TransportFailure): void {
-    const { closing } = this;
-    const { clock, die } = this.deps;
-    if (closing.aborted) return;
-    if (reason.kind === 'unreachable' || reason.kind === 'sessionLost')
-      inNextTurn(() => closing.aborted || die(message));
-    else if (reason.kind === 'broken')
-      this.probing ??= limited(clock, probeLimitMs, closing, (limit) => this.probe(limit)).finally(
-        () => (this.probing = undefined),
-      );
-  }
-
-  async answersPing(): Promise<boolean> {
-    const reply = await this.deps.endpoint.post(this.ping(), 'other', this.closing).catch(() => undefined);
-    if (reply) discard(reply.body);
-    return reply !== undefined && reply.status >= 200 && reply.status <= 299;
-  }
-
-  private async probe(signal: AbortSignal): Promise<void> {
-    const { endpoint, clock, die } = this.deps;
-    for (let attempt = 1; ; attempt++) {
-      try {
-        const reply = await endpoint.post(this.ping(), 'other', signal);
-        reply.body.destroy();
-        return;
-      } catch (error) {
-        const { reason, message } = broken(error, endpoint.url);
-        // A server lives if it wants a sign-in or redirects.
-        if (signal.aborted || (reason.kind !== 'unreachable' && reason.kind !== 'broken')) return;
-        if (reason.kind === 'unreachable' || attempt === mostAttempts) return die(message);
-        await delay(clock, 20 * attempt, signal).catch(() => undefined);
-      }
-    }
-  }
-
-  private ping(): string {
-    return JSON.stringify({ jsonrpc: '2.0', id: `probe-${++this.probes}`, method: 'ping' });
   }
 }

@@ -6,7 +6,7 @@
  * other messages; `onclose` is called once, with `causeOfEnd` known; after it only `onlate` gets answers, which say of
  * each interrupted request whether it was delivered.
  */
-import type { JSONRPCMessage, MessageExtraInfo, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import type { Clock } from '../../base/clock.js';
 import type { Log } from '../../base/log.js';
 import { messageOf } from '../../base/text.js';
@@ -18,15 +18,10 @@ import { requestId, type HttpAccess, type HttpChannel, type HttpChannelDeps, Htt
 import { versionHeader } from '../handshake.js';
 import { LegacySseChannel } from './legacySse.js';
 import { StreamableChannel } from './streamable.js';
-import {
-  failureAnswer,
-  refusesUs,
-  TransportFailure,
-  type TransportFailureReason,
-} from '../../failures/transportFailure.js';
-import type { ServerSendOptions, ServerTransport } from '../../peer/transport.js';
+import { failureAnswer, refusesUs, TransportFailure } from '../../failures/transportFailure.js';
+import type { SendOptions, ServerTransport } from '../../peer/peer.js';
 
-interface HttpTransportDeps {
+export interface HttpTransportDeps {
   readonly launch: HttpLaunch;
   readonly log: Log;
   readonly clock: Clock;
@@ -51,9 +46,10 @@ const finalStatuses = [401, 407, 429];
 const fallBackMs = 10_000;
 /** This many answers wait for a server to take them. A server asking on and on gets no more. */
 const mostAnswering = 256;
+const tooSlow = '[http] The server accepts messages too slowly, so it gets no more answers to its requests.';
 
 /** Returns the answer that says a server may know only HTTP+SSE; undefined for any other failure. */
-function legacySign(reason: TransportFailureReason): string | undefined {
+function legacySign({ reason }: TransportFailure): string | undefined {
   if (reason.kind === 'notMcp' && reason.isLegacyStream) return 'an event `endpoint`';
   return reason.kind === 'status' && !finalStatuses.includes(reason.status) ? `HTTP ${reason.status}` : undefined;
 }
@@ -67,8 +63,7 @@ export function isPointlessRefusal(error: unknown): boolean {
 
 export class HttpTransport implements ServerTransport {
   onclose?: (() => void) | undefined;
-  onerror?: ((error: Error) => void) | undefined;
-  onmessage?: (<T extends JSONRPCMessage>(message: T, extra?: MessageExtraInfo) => void) | undefined;
+  onmessage?: ServerTransport['onmessage'];
   onlate?: ((answer: JSONRPCMessage) => void) | undefined;
   onrenewed?: (() => void) | undefined;
   readonly hasHeaders = true;
@@ -78,26 +73,22 @@ export class HttpTransport implements ServerTransport {
   private sessionTried = false;
   private answering = 0;
   private ending: Promise<void> | undefined;
-  private readonly endpoint: HttpEndpoint;
   private readonly channelDeps: HttpChannelDeps;
 
   constructor(private readonly deps: HttpTransportDeps) {
     const { launch, clientVersion, access, agents } = deps;
-    this.endpoint = new HttpEndpoint(launch, clientVersion, access, agents);
     this.channelDeps = {
-      endpoint: this.endpoint,
+      endpoint: new HttpEndpoint(launch, clientVersion, access, agents),
       log: deps.log,
       clock: deps.clock,
       share: deps.share ?? new LoopShare(deps.clock),
       deliver: (message, origin) => {
-        if (this.state.kind === 'ended') {
-          if (!('method' in message)) this.onlate?.(message);
-          return;
-        }
-        if (origin !== undefined && 'method' in message) this.origins.set(message, origin);
+        const isRequest = 'method' in message;
+        if (this.hasEnded()) return isRequest ? undefined : this.onlate?.(message);
+        if (origin !== undefined && isRequest) this.origins.set(message, origin);
         this.onmessage?.(message);
       },
-      die: (cause) => void this.end(cause),
+      die: (cause) => this.fail(cause),
     };
   }
 
@@ -114,34 +105,25 @@ export class HttpTransport implements ServerTransport {
   }
 
   setProtocolVersion(version: string): void {
-    this.endpoint.protocolVersion = versionHeader(version);
+    this.channelDeps.endpoint.protocolVersion = versionHeader(version);
   }
 
-  async send(message: JSONRPCMessage, options?: ServerSendOptions): Promise<void> {
+  async send(message: JSONRPCMessage, options?: SendOptions): Promise<void> {
     if (this.state.kind === 'ended') throw new Error(this.state.cause);
     const id = requestId(message);
     const method = 'method' in message ? message.method : undefined;
     if (id !== undefined && method === 'initialize') return void this.initialize(id, message);
     const channel = this.state.kind === 'open' ? this.state.channel : this.openStreamable();
-    if (method === undefined) return await this.answer(channel, message);
+    const answers = method === undefined ? 1 : 0;
+    if (answers > 0 && this.answering >= mostAnswering) return this.deps.log.write('warn', tooSlow);
+    this.answering += answers;
     try {
       await channel.send(message, options);
     } catch (error) {
       if (method !== 'notifications/initialized' || !isPointlessRefusal(error)) throw error;
       this.deps.log.write('warn', `[http] the server refused notifications/initialized; going on. ${messageOf(error)}`);
-    }
-  }
-
-  private async answer(channel: HttpChannel, message: JSONRPCMessage): Promise<void> {
-    if (this.answering >= mostAnswering) {
-      const text = 'The server accepts messages too slowly, so it gets no more answers to its requests.';
-      return this.deps.log.write('warn', `[http] ${text}`);
-    }
-    this.answering += 1;
-    try {
-      await channel.send(message);
     } finally {
-      this.answering -= 1;
+      this.answering -= answers;
     }
   }
 
@@ -154,25 +136,25 @@ export class HttpTransport implements ServerTransport {
   }
 
   private async initialize(id: RequestId, message: JSONRPCMessage): Promise<void> {
-    const { channelDeps } = this;
+    const { deliver } = this.channelDeps;
     const streamable = this.openStreamable();
     const failure = await streamable.answerTo(id, message);
     if (!failure) return;
-    if (this.hasEnded()) return channelDeps.deliver(failureAnswer(id, failure));
+    if (this.hasEnded()) return deliver(failureAnswer(id, failure));
     const { reason } = failure;
     if (reason.kind === 'status' && this.deps.launch.sessionId !== '' && !this.sessionTried) {
       this.sessionTried = true;
       return await this.withoutInitialize(streamable, id, message, reason.status);
     }
-    const why = legacySign(reason);
-    const fallBack = why === undefined ? { failure } : await this.fallBack(streamable, message, why);
-    if (fallBack === 'spoken') return;
+    const why = legacySign(failure);
+    if (why === undefined) return deliver(failureAnswer(id, failure));
+    const later = await this.fallBack(streamable, message, why);
+    if (later === 'spoken') return;
     // What comes next, if anything does, is `server/discover`.
-    if (why !== undefined && !this.hasEnded()) this.openStreamable();
+    if (!this.hasEnded()) this.openStreamable();
     // That the server does speak HTTP+SSE explains more than its refusal of a POST.
-    const later = fallBack.failure;
     const isTelling = later?.reason.kind === 'redirect' && later.reason.remedy?.kind === 'otherEndpoint';
-    channelDeps.deliver(failureAnswer(id, isTelling ? later : failure));
+    deliver(failureAnswer(id, isTelling ? later : failure));
   }
 
   private openStreamable(): StreamableChannel {
@@ -193,13 +175,13 @@ export class HttpTransport implements ServerTransport {
     if (status !== 404 && (await streamable.isAlive())) {
       log.write('info', 'The configured session is known to the server: using it without initialize');
       const [protocolVersion] = protocolVersions;
-      const serverInfo = { name: this.endpoint.configured.host, version: '' };
+      const serverInfo = { name: this.channelDeps.endpoint.configured.host, version: '' };
       const result = { protocolVersion, capabilities: { tools: { listChanged: true } }, serverInfo };
       this.channelDeps.deliver({ jsonrpc: '2.0', id, result });
       return;
     }
     log.write('warn', `The configured session was refused (HTTP ${status}); beginning a new one`);
-    this.endpoint.sessionId = undefined;
+    this.channelDeps.endpoint.sessionId = undefined;
     await streamable.close();
     await this.initialize(id, message);
   }
@@ -209,20 +191,20 @@ export class HttpTransport implements ServerTransport {
     streamable: HttpChannel,
     message: JSONRPCMessage,
     why: string,
-  ): Promise<'spoken' | { readonly failure?: TransportFailure | undefined }> {
+  ): Promise<'spoken' | TransportFailure | undefined> {
     await streamable.close();
     const legacy = new LegacySseChannel(this.channelDeps);
-    if (this.hasEnded()) return {};
+    if (this.hasEnded()) return undefined;
     this.state = { kind: 'open', channel: legacy };
     const timer = this.deps.clock.after(fallBackMs, () => void legacy.close());
     const failure = await legacy.open().finally(() => timer.dispose());
     if (failure || this.hasEnded()) {
       if (failure) this.channelDeps.log.write('debug', `[http] no HTTP+SSE either: ${failure.message}`);
       await legacy.close();
-      return { failure };
+      return failure;
     }
-    const text = `${this.deps.launch.url} answers a posted initialize with ${why}; speaking HTTP+SSE of protocol 2024-11-05 to it`;
-    this.channelDeps.log.write('info', text);
+    const text = `answers a posted initialize with ${why}; speaking HTTP+SSE of protocol 2024-11-05 to it`;
+    this.channelDeps.log.write('info', `${this.deps.launch.url} ${text}`);
     await legacy.send(message);
     return 'spoken';
   }
@@ -241,6 +223,6 @@ export class HttpTransport implements ServerTransport {
     this.state = { kind: 'ended', cause };
     this.onclose?.();
     if (state.kind === 'open') await state.channel.close();
-    this.endpoint.dispose();
+    this.channelDeps.endpoint.dispose();
   }
 }

@@ -27,10 +27,10 @@ interface StdioAttemptDeps extends Omit<OpeningDeps, 'transport'> {
   readonly process: Pick<ProcessStart, 'mark' | 'keeper'>;
 }
 
-/** @param timedOut true if the time limit aborted the signal, and not the caller */
 export async function attemptStdio(deps: StdioAttemptDeps, timedOut: () => boolean): Promise<ConnectOutcome> {
   const { launch, log } = deps;
-  const env = childEnvironment(deps.hostEnv, launch);
+  const own = [...launch.env].map(([name, { value }]) => [name, value] as const);
+  const env = overlaid(overlaid(inherited(deps.hostEnv), launch.envFile?.values ?? []), own);
   const { command, args, cwd } = launch;
   const withoutPackage = packageMissing(launch);
   if (withoutPackage) return { kind: 'failed', failure: withoutPackage };
@@ -64,9 +64,4 @@ async function notStarted(launch: StdioLaunch, error: NodeJS.ErrnoException, env
 /** Returns the environment of the host without our own token. */
 export function inherited(hostEnv: Environment): Environment {
   return Object.fromEntries(Object.entries(hostEnv).filter(([name]) => name.toUpperCase() !== tokenVariable));
-}
-
-function childEnvironment(hostEnv: Environment, launch: StdioLaunch): Environment {
-  const own = [...launch.env].map(([name, { value }]) => [name, value] as const);
-  return overlaid(overlaid(inherited(hostEnv), launch.envFile?.values ?? []), own);
 }

@@ -5,14 +5,13 @@ interface LineSplitterDeps {
   readonly onLine: (line: string) => void;
   /** Gets lines longer than this, in bytes, as pieces. */
   readonly long?: { readonly from: number; readonly onLine: (pieces: readonly Buffer[]) => void };
-  /** For a line over the limit, `cut` gives its pieces as lines, `stop` ends all reading, `skip` leaves it out. */
-  readonly onExcess: () => 'cut' | 'stop' | 'skip';
+  /** For a line over the limit, `stop` ends all reading, and `skip` leaves it out. */
+  readonly onExcess: () => 'stop' | 'skip';
   readonly onSkipped?: (head: string, tail: string) => void;
 }
 
 const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
-const space = 0x20;
 const smallPiece = 32 * 1024;
 /** The part kept of each end of a skipped line, in bytes. */
 export const endLength = 4 * 1024;
@@ -33,7 +32,7 @@ export class LineSplitter {
       const stop = end < 0 ? chunk.length : end;
       if (this.skipped) this.keepEnd(chunk.subarray(start, stop));
       else if (this.length + stop - start > this.limit) {
-        start += this.exceed(chunk.subarray(start, stop));
+        this.exceed(chunk.subarray(start, stop));
         continue;
       } else if (stop > start) this.keep(chunk.subarray(start, stop));
       if (end < 0) return;
@@ -49,7 +48,7 @@ export class LineSplitter {
 
   /** The beginning of a line whose break has not come. */
   get unfinished(): string {
-    return this.skipped ? '' : Buffer.concat(this.pieces, Math.min(this.length, endLength)).toString();
+    return (this.skipped ?? Buffer.concat(this.pieces, Math.min(this.length, endLength))).toString();
   }
 
   end(): void {
@@ -71,27 +70,12 @@ export class LineSplitter {
     this.length += piece.length;
   }
 
-  /** Takes the part within the limit; returns the number of bytes taken from `rest`. */
-  private exceed(rest: Buffer): number {
-    const what = this.deps.onExcess();
-    if (what !== 'cut') {
-      if (what === 'stop') this.stopped = true;
-      else
-        this.skipped = Buffer.from(
-          Buffer.concat([...this.pieces, rest], Math.min(this.length + rest.length, endLength)),
-        );
-      this.pieces = [];
-      return 0;
-    }
-    const taken = this.limit - this.length;
-    const whole = Buffer.concat([...this.pieces, rest.subarray(0, taken)]);
-    const lastSpace = whole.lastIndexOf(space);
-    const cut = lastSpace > whole.length / 2 ? lastSpace : whole.length;
-    this.deps.onLine(whole.toString('utf8', 0, cut));
+  private exceed(rest: Buffer): void {
+    const { pieces, length } = this;
+    const kept = Math.min(length + rest.length, endLength);
+    if (this.deps.onExcess() === 'stop') this.stopped = true;
+    else this.skipped = Buffer.from(Buffer.concat([...pieces, rest], kept));
     this.pieces = [];
-    this.length = 0;
-    if (cut < whole.length) this.keep(whole.subarray(cut));
-    return taken;
   }
 
   private keepEnd(piece: Buffer): void {

@@ -4,10 +4,11 @@
  * It does not start the process. Invariants: the exit of the direct child ends the transport, after the rest of stdout
  * has been read; every end of the transport ends the tree; `onclose` is called once, with `causeOfEnd` known.
  */
-import type { JSONRPCMessage, MessageExtraInfo } from '@modelcontextprotocol/sdk/types.js';
+import { once } from 'node:events';
+import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import type { Log } from '../../base/log.js';
-import type { Clock } from '../../base/clock.js';
+import { delay, type Clock } from '../../base/clock.js';
 import { TokenBucket } from '../../base/tokenBucket.js';
 import { inTurns, type LoopShare } from '../../base/turns.js';
 import { decodedInSlices, isLarge, jsonInSlices } from '../../protocol/json.js';
@@ -26,9 +27,8 @@ import { errorCodes } from '../../protocol/errors.js';
 import type { ProcessTree } from '../../processes/processTree.js';
 import { causeOfDeath, type StdioEnding, type StdioRemains } from '../../failures/stdio.js';
 import { failureAnswer, TransportFailure } from '../../failures/transportFailure.js';
-import type { ServerTransport } from '../../peer/transport.js';
+import type { ServerTransport } from '../../peer/peer.js';
 import type { Readable } from 'node:stream';
-import type { Disposable } from '../../base/disposables.js';
 
 interface StdioTransportDeps {
   readonly tree: Pick<ProcessTree, 'pid' | 'stdin' | 'stdout' | 'stderr' | 'exited' | 'stop'>;
@@ -55,8 +55,7 @@ const drainLimitMs = 30;
 
 export class StdioTransport implements ServerTransport {
   onclose?: (() => void) | undefined;
-  onerror?: ((error: Error) => void) | undefined;
-  onmessage?: (<T extends JSONRPCMessage>(message: T, extra?: MessageExtraInfo) => void) | undefined;
+  onmessage?: ServerTransport['onmessage'];
 
   private readonly stderr: string[] = [];
   private readonly stray: string[] = [];
@@ -64,18 +63,13 @@ export class StdioTransport implements ServerTransport {
   /** A long line and the lines after it, until they have been delivered. */
   private readonly lines: (string | readonly Buffer[])[] = [];
   private reading: Promise<void> | undefined;
-  /** `exceeds`: the present line of stderr is too long. `isRest`: this is the rest of a line cut before. */
-  private exceeds = false;
-  private isRest = false;
   private hasExited = false;
   private finished: StdioEnding | undefined;
   private inARow = 0;
   private quietTurns = 0;
   private drained: Promise<void> | undefined;
-  private releaseDrain: (() => void) | undefined;
   private readonly stdoutLines: LineSplitter;
   private readonly stderrLines: LineSplitter;
-  private readonly share: LoopShare;
   private readonly stdoutPace: ReadPace;
   private readonly stderrPace: ReadPace;
   /** The ids of our open requests, as texts, because some servers answer with the number as a text. */
@@ -88,8 +82,7 @@ export class StdioTransport implements ServerTransport {
 
   constructor(private readonly deps: StdioTransportDeps) {
     const { tree } = deps;
-    this.share = deps.share;
-    const { clock } = this.share;
+    const { clock } = deps.share;
     this.stdoutLines = new LineSplitter({
       limit: () => this.lineLimit,
       onLine: (line) => this.take(line),
@@ -103,9 +96,10 @@ export class StdioTransport implements ServerTransport {
     this.stderrLines = new LineSplitter({
       limit: stderrLineLimit,
       onLine: (line) => this.readStderr(line),
-      onExcess: () => {
-        this.exceeds = true;
-        return 'cut';
+      onExcess: () => 'skip',
+      onSkipped: (head) => {
+        deps.log.write('warn', 'The rest of a very long line of stderr is left out.');
+        this.readStderr(head);
       },
     });
     tree.stdout.on('data', (chunk: Buffer) => {
@@ -117,7 +111,6 @@ export class StdioTransport implements ServerTransport {
       this.stderrLines.push(chunk);
       this.stderrPace.rest(stderrBucket.take(chunk.length));
     });
-    tree.stdin.on('drain', () => this.releaseDrain?.());
     tree.stdin.on('error', () => void this.streamClosed('input'));
     tree.stdout.on('end', () => void this.streamClosed('output'));
     void tree.exited.then(async (exit) => {
@@ -143,8 +136,7 @@ export class StdioTransport implements ServerTransport {
 
   get remains(): StdioRemains {
     const unfinished = shortened(this.stdoutLines.unfinished.trim(), keptLineLength);
-    // The rest of a cut line may begin in the middle of a secret (E4).
-    const last = this.exceeds ? '' : shortened(this.stderrLines.unfinished.trim(), keptLineLength);
+    const last = shortened(this.stderrLines.unfinished.trim(), keptLineLength);
     const stderr = last === '' ? [...this.stderr] : [...this.stderr, last];
     return { stderr, stray: [...this.stray], unfinished, sawMessage: this.sawMessage };
   }
@@ -173,19 +165,16 @@ export class StdioTransport implements ServerTransport {
     const line = isLarge(message) ? oneLine(await inTurns(jsonInSlices(message))) : oneLine(JSON.stringify(message));
     if (!this.isAlone) this.gather();
     if (stdin.write(`${line}\n`)) return;
-    this.drained ??= new Promise((resolve) => {
-      this.releaseDrain = () => {
-        this.drained = undefined;
-        resolve();
-      };
-    });
+    this.drained ??= this.untilDrained();
     await this.drained;
   }
 
-  /**
-   * Messages of one turn of the event loop go into the pipe as one write and wake the server once. With several calls
-   * in flight, separate writes are most of their cost above the bare gateway (P3).
-   */
+  private async untilDrained(): Promise<void> {
+    await Promise.race([once(this.deps.tree.stdin, 'drain').catch(() => undefined), this.ended]);
+    this.drained = undefined;
+  }
+
+  /** Messages of one turn go into the pipe as one write, because separate writes are most of the cost of a call (P3). */
   private gather(): void {
     const { stdin } = this.deps.tree;
     if (stdin.writableCorked > 0) return;
@@ -193,10 +182,7 @@ export class StdioTransport implements ServerTransport {
     setImmediate(() => stdin.uncork());
   }
 
-  /**
-   * If no two calls overlapped for a while, a message does not wait for the end of the turn. Otherwise others usually
-   * follow in this turn: the first, written at once, would separate from them.
-   */
+  /** If no two calls overlapped for a while, no others will follow in this turn, so a message does not wait for its end. */
   private get isAlone(): boolean {
     return this.asked.size <= 1 && this.inARow > whileAlone;
   }
@@ -226,7 +212,6 @@ export class StdioTransport implements ServerTransport {
     this.finished = ending;
     this.endPaces();
     this.stderrLines.end();
-    this.releaseDrain?.();
     this.resolveEnded(ending);
     this.onclose?.();
     if (ending.kind !== 'closed') void this.stopTree();
@@ -234,10 +219,7 @@ export class StdioTransport implements ServerTransport {
 
   private async streamClosed(stream: 'input' | 'output'): Promise<void> {
     if (this.finished) return;
-    const waiting = new AbortController();
-    const grace = pause(this.deps.exitGraceMs ?? usualExitGraceMs, undefined, waiting).catch(() => undefined);
-    await Promise.race([this.ended, grace]);
-    waiting.abort();
+    await Promise.race([this.ended, pause(this.deps.exitGraceMs ?? usualExitGraceMs, undefined, { ref: false })]);
     // After a blocked event loop, the exit is reported in this turn.
     await nextTurn();
     if (!this.hasExited) this.finish({ kind: 'streamClosed', stream });
@@ -267,36 +249,35 @@ export class StdioTransport implements ServerTransport {
       if (this.askedIn(head, tail) === undefined) return void this.logLeftOut(largestUnasked);
     }
     this.lines.push(line);
-    this.reading ??= this.readLines().finally(() => (this.reading = undefined));
+    this.reading ??= this.stdoutPace.during(this.readLines());
   }
 
   /** Reads long lines in slices, each to its end before more is read (P10). */
   private async readLines(): Promise<void> {
-    this.stdoutPace.hold(true);
     for (let line = this.lines.shift(); line !== undefined; line = this.lines.shift()) {
       if (typeof line === 'string') {
         this.readLine(line);
         continue;
       }
-      const text = await this.share.run(decodedInSlices(line));
-      const messages = await parseLongMessages(this.share, text);
-      await this.share.chargeTurn(() => this.hear(text, messages));
+      const text = await this.deps.share.run(decodedInSlices(line));
+      const messages = await parseLongMessages(this.deps.share, text);
+      await this.deps.share.chargeTurn(() => this.hear(text, messages));
     }
-    this.stdoutPace.hold(false);
-    this.stdoutPace.rest(this.share.waitMs);
+    this.reading = undefined;
+    this.stdoutPace.rest(this.deps.share.waitMs);
   }
 
   private readLine(line: string): void {
     if (line.trim() === '') return this.spend(unaskedMs);
-    const since = this.share.now();
+    const since = this.deps.share.now();
     const unasked = this.hear(line, parseMessages(line));
     // The reading of a short, expected answer is charged to the caller, not to the server.
-    if (unasked > 0) this.spend(Math.max(this.share.now() - since, unasked * unaskedMs));
+    if (unasked > 0) this.spend(Math.max(this.deps.share.now() - since, unasked * unaskedMs));
   }
 
   private spend(ms: number): void {
-    this.share.spend(ms);
-    this.stdoutPace.rest(this.share.waitMs);
+    this.deps.share.spend(ms);
+    this.stdoutPace.rest(this.deps.share.waitMs);
   }
 
   /** Returns the number of messages without an open request of ours; a line without messages counts as one. */
@@ -347,12 +328,7 @@ export class StdioTransport implements ServerTransport {
   }
 
   private readStderr(line: string): void {
-    const { isRest } = this;
-    this.isRest = this.exceeds;
-    this.exceeds = false;
-    // The rest of a cut line may begin in the middle of a secret (E4).
-    if (isRest || line.trim() === '') return;
-    if (this.isRest) this.deps.log.write('warn', 'The rest of a very long line of stderr is left out.');
+    if (line.trim() === '') return;
     this.deps.log.write('info', `[stderr] ${shortened(line, loggedLineLength)}`);
     if (this.stderr.length === keptStderrLines) this.stderr.shift();
     this.stderr.push(shortened(line, keptLineLength));
@@ -381,9 +357,9 @@ function idInEnds(head: string, tail: string): string | undefined {
 
 /** Stops the reading of a stream for a while (S2): nothing is dropped, the pipe makes the writer wait. */
 class ReadPace {
-  private timer: Disposable | undefined;
-  private isHeld = false;
-  private ended = false;
+  private readonly ending = new AbortController();
+  private pauses = 0;
+  private isResting = false;
 
   constructor(
     private readonly stream: Readable,
@@ -392,29 +368,26 @@ class ReadPace {
 
   /** @param waitMs the pause before reading goes on; 0 changes nothing */
   rest(waitMs: number): void {
-    if (this.ended || waitMs === 0 || this.timer) return;
-    this.stream.pause();
-    this.timer = this.clock.after(waitMs, () => {
-      this.timer = undefined;
-      this.resume();
-    });
+    if (waitMs === 0 || this.isResting) return;
+    this.isResting = true;
+    const over = delay(this.clock, waitMs, this.ending.signal).catch(() => undefined);
+    void this.during(over.then(() => (this.isResting = false)));
   }
 
-  hold(isHeld: boolean): void {
-    this.isHeld = isHeld && !this.ended;
-    if (this.isHeld) this.stream.pause();
-    else this.resume();
+  async during(work: Promise<unknown>): Promise<void> {
+    if (!this.ending.signal.aborted) this.stream.pause();
+    this.pauses += 1;
+    await work;
+    this.pauses -= 1;
+    if (this.pauses === 0) this.resume();
   }
 
   dispose(): void {
-    this.ended = true;
-    this.isHeld = false;
-    this.timer?.dispose();
-    this.timer = undefined;
+    this.ending.abort();
     this.resume();
   }
 
   private resume(): void {
-    if (!this.isHeld && !this.timer && !this.stream.destroyed) this.stream.resume();
+    if (!this.stream.destroyed) this.stream.resume();
   }
 }

@@ -57,16 +57,14 @@ export class ValueCommands {
   /** Returns the output of the programs, or why one failed. Never rejects for a program's faults. */
   async outputsFor(references: readonly CommandReference[], log: Log, signal: AbortSignal): Promise<Outputs> {
     const sources = new Map(references.map(({ source }) => [keyOf(source), source]));
-    const outputs = new Map<string, Output>();
-    await Promise.all(
-      [...sources].map(async ([key, source]) => outputs.set(key, await this.output(key, source, log, signal))),
-    );
+    const found = new Map<string, Output>();
+    await Promise.all([...sources].map(async ([key, one]) => found.set(key, await this.output(key, one, log, signal))));
     for (const { source, path } of references) {
-      const output = outputs.get(keyOf(source));
+      const output = found.get(keyOf(source));
       if (output?.kind === 'failed') return { kind: 'failed', failure: failureOf(source, path, output.why) };
     }
-    const values = new Map([...outputs].flatMap(([key, one]) => (one.kind === 'printed' ? [[key, one.value]] : [])));
-    if (signal.aborted || values.size < outputs.size) return { kind: 'cancelled' };
+    const values = new Map([...found].flatMap(([key, one]) => (one.kind === 'printed' ? [[key, one.value]] : [])));
+    if (signal.aborted || values.size < found.size) return { kind: 'cancelled' };
     return { kind: 'known', of: (source) => values.get(keyOf(source)) ?? '' };
   }
 
@@ -86,11 +84,7 @@ export class ValueCommands {
   private begin(key: string, source: CommandSource, log: Log): Run {
     const stop = new AbortController();
     log.write('debug', `Running ${lineOf(source)} for a value`);
-    const run: Run = {
-      wanted: 0,
-      stop,
-      output: this.run(source, stop.signal).finally(() => this.forget(key, run)),
-    };
+    const run: Run = { wanted: 0, stop, output: this.run(source, stop.signal).finally(() => this.forget(key, run)) };
     this.runs.set(key, run);
     return run;
   }
@@ -167,13 +161,9 @@ function lineOf({ argv: [command, ...args] }: CommandSource): string {
 }
 
 function lastLines(stderr: string): string {
-  const lines = stderr
-    .split(/\r\n|\r|\n/)
-    .filter((line) => line.trim() !== '')
-    .slice(-quotedLines);
-  return lines.length === 0
-    ? ''
-    : `; last on stderr:\n${lines.map((line) => `  “${shortened(line, 300)}”`).join('\n')}\n`;
+  const lines = stderr.split(/[\r\n]+/).filter((line) => line.trim() !== '');
+  const quoted = lines.slice(-quotedLines).map((line) => `  “${shortened(line, 300)}”\n`);
+  return quoted.length === 0 ? '' : `; last on stderr:\n${quoted.join('')}`;
 }
 
 async function whyNotStarted(

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { openConnection, type Opening } from '../../../../src/core/connections/eras/opening.js';
 import { TransportFailure } from '../../../../src/core/failures/transportFailure.js';
-import type { ServerTransport } from '../../../../src/core/peer/transport.js';
+import type { ServerTransport } from '../../../../src/core/peer/peer.js';
 import { FakeClock } from '../../../support/fakes/fakeClock.js';
 
 const right = {

@@ -15,7 +15,7 @@ describe('an HTTP endpoint', () => {
     } as const;
     const endpoint = new HttpEndpoint(launch, '9', access);
     const closing = new AbortController();
-    const asked = [endpoint.post('{}', 'call', closing.signal), endpoint.remove(closing.signal)];
+    const asked = [endpoint.post('{}', 'call', closing), endpoint.remove(closing.signal)];
     closing.abort();
     for (const request of asked) await assert.rejects(request, /abort/);
     endpoint.dispose();

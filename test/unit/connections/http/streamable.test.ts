@@ -205,7 +205,7 @@ describe('a channel of Streamable HTTP', () => {
       }),
       compression: (text) => ({
         ...status(200, text),
-        headers: { 'content-encoding': 'zstd' },
+        undecoded: 'zstd',
         contentType: 'text/html',
       }),
     };

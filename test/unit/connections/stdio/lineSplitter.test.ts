@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { LineSplitter } from '../../../../src/core/connections/stdio/lineSplitter.js';
 
-function split(chunks: readonly Buffer[], limit = 1000, onExcess: () => 'cut' | 'stop' = () => 'stop'): string[] {
+function split(chunks: readonly Buffer[], limit = 1000, onExcess: () => 'stop' | 'skip' = () => 'stop'): string[] {
   const lines: string[] = [];
   const splitter = new LineSplitter({ limit, onLine: (line) => lines.push(line), onExcess });
   for (const chunk of chunks) splitter.push(chunk);
@@ -54,19 +54,22 @@ describe('line splitter', () => {
     assert.equal(told, 1);
   });
 
-  it('a line over the limit is cut into pieces', () => {
-    for (const size of [1, 3, 4, 5, 100]) {
-      assert.deepEqual(
-        split(chunked('abcdefghij\nk\n', [size]), 4, () => 'cut'),
-        ['abcd', 'efgh', 'ij', 'k'],
-      );
-    }
-  });
-
-  it('a long line is cut between words, unless a word has half the limit', () => {
-    for (const size of [1, 3, 4, 5, 100]) {
-      const pieces = split(chunked('one two three four five\nsix\n', [size]), 10, () => 'cut');
-      assert.deepEqual(pieces, ['one two', ' three', ' four five', 'six']);
+  it('a line over the limit is left out, but for its ends', () => {
+    const [head, tail] = ['a'.repeat(5_000), 'b'.repeat(20_000)];
+    for (const size of [1, 7, 4_096, 60_000]) {
+      const lines: string[] = [];
+      const skipped: string[][] = [];
+      const splitter = new LineSplitter({
+        limit: 8_000,
+        onLine: (line) => lines.push(line),
+        onExcess: () => 'skip',
+        onSkipped: (...ends) => skipped.push(ends),
+      });
+      for (const chunk of chunked(`one\n${head}${tail}\nlast\n${head}${tail}`, [size])) splitter.push(chunk);
+      assert(splitter.unfinished === head.slice(0, 4_096));
+      assert.deepEqual(lines, ['one', 'last']);
+      assert.equal(skipped.length, 1);
+      assert(skipped[0]?.[0] === head.slice(0, 4_096) && skipped[0][1] === tail.slice(0, 4_096));
     }
   });
 

@@ -34,8 +34,8 @@ const kinds: Readonly<Record<string, Kind>> = {
   error: { schemas: ['OAuthErrorResponseSchema'] },
 };
 
-/** More faults than this in one field cost the whole field. */
-const mostFaults = 100;
+/** A fault may hide another one of the same value. */
+const mostRounds = 100;
 
 /** Returns the JSON text of an answer as the SDK takes it. A text that is not a known answer comes back unchanged. */
 export async function readableAnswer(text: string): Promise<string> {
@@ -73,32 +73,20 @@ function parsedObject(text: string): Record<string, unknown> | undefined {
   }
 }
 
-function repair(schema: ZodType, answer: Record<string, unknown>, needless: Readonly<Record<string, unknown>>): void {
-  // A fault in an entry may hide another one. Each round removes something, or is the last.
-  for (let round = 0; round < mostFaults; round++) {
-    for (const [key, value] of Object.entries(needless)) answer[key] ??= value;
-    const { error } = schema.safeParse(answer);
-    if (!error || !removeFaults(answer, error.issues)) return;
-  }
-}
-
-/** Removes each entry or field with a fault. Returns false if nothing could be removed. */
-function removeFaults(answer: Record<string, unknown>, faults: readonly { readonly path: PropertyKey[] }[]): boolean {
-  const entries = new Map<string, Set<PropertyKey | undefined>>();
-  for (const { path } of faults) {
-    const field = String(path[0]);
-    entries.set(field, (entries.get(field) ?? new Set()).add(path[1]));
-  }
-  let hasRemoved = false;
-  for (const [field, wrong] of entries) {
-    if (!(field in answer)) continue;
-    const list: unknown = answer[field];
-    if (Array.isArray(list) && !wrong.has(undefined) && wrong.size <= mostFaults) {
-      answer[field] = list.filter((_, index) => !wrong.has(index));
-    } else {
-      Reflect.deleteProperty(answer, field);
+/** Removes each entry of a list, or else each field, with a fault. */
+function repair(schema: ZodType, answer: Record<string, unknown>, assumed: Readonly<Record<string, unknown>>): void {
+  for (let round = 0; round < mostRounds; round++) {
+    for (const [key, value] of Object.entries(assumed)) answer[key] ??= value;
+    const issues = schema.safeParse(answer).error?.issues ?? [];
+    const faults = issues.map(({ path: [field, entry] }) => ({ field: String(field), entry }));
+    const fields = new Set(faults.map(({ field }) => field).filter((field) => field in answer));
+    if (fields.size === 0) return;
+    for (const field of fields) {
+      const wrong = new Set(faults.flatMap((fault) => (fault.field === field ? [fault.entry] : [])));
+      const list: unknown = answer[field];
+      const isLost = !Array.isArray(list) || wrong.has(undefined);
+      if (isLost) Reflect.deleteProperty(answer, field);
+      else answer[field] = list.filter((_, index) => !wrong.has(index));
     }
-    hasRemoved = true;
   }
-  return hasRemoved;
 }

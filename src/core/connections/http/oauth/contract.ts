@@ -22,7 +22,6 @@ export function timelyAnswer<Answer>(clock: Clock, answer: Promise<Answer>): Pro
 
 export interface Redirect {
   readonly url: string;
-  /** The port, if the redirect leads to this machine. */
   readonly port: number | undefined;
   /** Resolves to the parameters of the return with this state. Rejects with the signal's reason. */
   comesBack(state: string, signal: AbortSignal): Promise<URLSearchParams>;
@@ -58,7 +57,6 @@ export type SignInStatus =
 export interface SignIns {
   statusOf(launch: Launch): SignInStatus;
   readonly onDidChange: Event<void>;
-  /** Rejects with `SignInFailure`, or with the signal's reason. */
   signIn(launch: Launch, browser: SignInBrowser, signal: AbortSignal): Promise<void>;
   /** Forgets the tokens, and revokes them if the authorization server can. */
   signOut(launch: Launch): Promise<void>;

@@ -1,7 +1,6 @@
 /**
- * Finds the authorization server of a resource and its ways: by protected resource metadata (RFC 9728), then by the
- * authorization server's metadata (RFC 8414, OpenID Connect Discovery), with the fallbacks of protocol 2025-03-26. It
- * does not ask a person.
+ * Finds the authorization server of a resource: by protected resource metadata (RFC 9728), then by the authorization
+ * server's metadata (RFC 8414, OpenID Connect Discovery), with the fallbacks of protocol 2025-03-26.
  *
  * Invariants: until a person acts, only the server's origin and the issuer approved in the file get requests; all
  * requests are encrypted, except from a server on this machine to this machine; metadata counts only for the issuer of
@@ -30,10 +29,8 @@ export interface Authority {
 }
 
 /** The fields of requests to the authorization server for its resource. */
-export function targetOf({ metadata, resource }: Authority): {
-  readonly metadata?: AuthorizationServerMetadata;
-  readonly resource?: string;
-} {
+export function targetOf(authority: Authority): { metadata?: AuthorizationServerMetadata; resource?: string } {
+  const { metadata, resource } = authority;
   return { ...(metadata && { metadata }), ...(resource !== undefined && { resource }) };
 }
 
@@ -50,12 +47,9 @@ export async function discover(discovery: Discovery): Promise<Authority> {
   const { metadataUrl, issuer: wanted, fetchFn } = discovery;
   const server = new URL(discovery.server);
   server.username = server.password = server.hash = '';
-  const find = (resourceMetadataUrl?: URL) =>
-    discoverOAuthProtectedResourceMetadata(
-      server,
-      { ...(resourceMetadataUrl && { resourceMetadataUrl }) },
-      fetchFn,
-    ).catch(() => undefined); // A server may publish none.
+  // A server may publish none.
+  const find = (url?: URL) =>
+    discoverOAuthProtectedResourceMetadata(server, url && { resourceMetadataUrl: url }, fetchFn).catch(() => undefined);
   const named = metadataUrl && mayAsk(metadataUrl, discovery) ? await find(metadataUrl) : undefined;
   let resourceMetadata = named ?? (await find());
   if (resourceMetadata && !isSameResource(resourceMetadata.resource, server)) {
@@ -92,7 +86,6 @@ export async function discover(discovery: Discovery): Promise<Authority> {
   return found;
 }
 
-/** Ignores a slash at the end, because metadata may have or lack it. */
 function isSameResource(resource: string, server: URL): boolean {
   const [one, other] = [new URL(resource), new URL(server)];
   for (const url of [one, other]) url.pathname = url.pathname.replace(/\/$/, '');
@@ -134,7 +127,7 @@ export function checkAuthority(authority: Authority): void {
 }
 
 /** True if each answer from the browser must name the authorization server (RFC 9207). */
-export function isNamedInAnswers({ metadata }: Authority): boolean {
+export function namesItself({ metadata }: Authority): boolean {
   const says = metadata && 'authorization_response_iss_parameter_supported' in metadata;
   return says === true && metadata.authorization_response_iss_parameter_supported === true;
 }
@@ -151,26 +144,22 @@ export function originsElsewhere({ issuer, metadata }: Authority): string[] {
     .filter((one): one is string => typeof one === 'string' && one !== absentEndpoint && URL.canParse(one))
     .map((one) => new URL(one));
   const site = new URL(issuer);
-  const isOfSite = ({ origin, protocol, port, hostname }: URL): boolean =>
-    origin === site.origin ||
-    (protocol === 'https:' &&
-      site.protocol === protocol &&
-      site.port === port &&
-      hostname.endsWith(`.${site.hostname}`));
+  const isOfSite = ({ origin, protocol }: URL): boolean =>
+    origin === site.origin || (origin.endsWith(`.${site.host}`) && [protocol, site.protocol].every(isHttps));
   return [...new Set(urls.filter((url) => !isOfSite(url)).map(({ origin }) => origin))];
 }
 
+const isHttps = (protocol: string): boolean => protocol === 'https:';
+
 /** Throws if a message to an address could be read on the way, or a stranger directs it to this machine. */
-export function checkAddress({ issuer }: Authority, address: string): void {
-  const url = URL.canParse(address) ? new URL(address) : undefined;
+export function checkAddress({ issuer }: Authority, target: string): void {
+  const url = URL.canParse(target) ? new URL(target) : undefined;
   const isHere = url !== undefined && isLoopback(url.hostname);
   if (isHere && (!URL.canParse(issuer) || !isLoopback(new URL(issuer).hostname))) {
-    throw new SignInFailure(
-      `The authorization server ${issuer} names a local address (${address}): no sign-in begins.`,
-    );
+    throw new SignInFailure(`The authorization server ${issuer} names a local address (${target}): no sign-in begins.`);
   }
   if (url?.protocol === 'https:' || (url?.protocol === 'http:' && isHere)) return;
-  throw notEncrypted(issuer, address);
+  throw notEncrypted(issuer, target);
 }
 
 function checkIssuer({ issuer, metadata }: Authority): void {
@@ -184,20 +173,19 @@ function notEncrypted(issuer: string, address: string): SignInFailure {
   return new SignInFailure(`The authorization server ${issuer} is not encrypted (${address}), so no sign-in begins.`);
 }
 
-/** Throws if the authorization server serves only programs: it has no page for a person (RFC 8414 section 2). */
-export function checkSignInPage({ issuer, metadata }: Authority): void {
-  if (metadata?.authorization_endpoint !== absentEndpoint) return;
-  throw new SignInFailure(
-    `The authorization server ${issuer} has no page for a person to sign in (no authorization_endpoint). Write oauth with grant: client_credentials, or ask its operator.`,
-  );
-}
-
-/** Throws if the authorization server takes no proof key, because others could use the code then. */
-export function checkProofKey({ issuer, metadata }: Authority): void {
-  if (!metadata || metadata.code_challenge_methods_supported?.includes('S256')) return;
-  throw new SignInFailure(
-    `The authorization server ${issuer} does not say that it supports PKCE with S256, which MCP requires.`,
-  );
+/** Throws if no person may sign in there: it serves only programs, or takes no proof key, so others could use the code. */
+export function checkSignIn(authority: Authority, oauth: OAuthSettings | undefined): void {
+  checkAuthority(authority);
+  const { issuer, metadata } = authority;
+  if (metadata?.authorization_endpoint === absentEndpoint)
+    throw new SignInFailure(
+      `The authorization server ${issuer} has no page for a person to sign in (no authorization_endpoint). Write oauth with grant: client_credentials, or ask its operator.`,
+    );
+  if (metadata && !metadata.code_challenge_methods_supported?.includes('S256'))
+    throw new SignInFailure(
+      `The authorization server ${issuer} does not say that it supports PKCE with S256, which MCP requires.`,
+    );
+  checkSecretRecipient(oauth, authority);
 }
 
 /** Throws if the file has a secret of the client without its issuer. */

@@ -29,8 +29,6 @@ export interface Kept {
   readonly grant: Grant | undefined;
 }
 
-export const nothingKept: Kept = { registration: undefined, grant: undefined };
-
 /** Makes a key without the address, because the address may hold secrets. */
 export function grantKey({ url, oauth }: HttpLaunch): string {
   const identity = [new URL(url).href, oauth?.clientId ?? '', ...(oauth?.issuer === undefined ? [] : [oauth.issuer])];
@@ -38,18 +36,18 @@ export function grantKey({ url, oauth }: HttpLaunch): string {
 }
 
 export function parseKept(text: string | undefined): Kept {
-  if (text === undefined) return nothingKept;
+  const nothing = { registration: undefined, grant: undefined };
+  if (text === undefined) return nothing;
   try {
     const { registration: registered, grant } = JSON.parse(text) as Partial<Kept>;
     const registration = typeof registered?.client.client_id === 'string' ? registered : undefined;
-    if (typeof grant?.tokens.access_token !== 'string' || grant.authority.issuer === '') {
+    if (typeof grant?.tokens.access_token !== 'string' || grant.authority.issuer === '')
       return { registration, grant: undefined };
-    }
     // Earlier versions kept no client with the grant.
     const ofIssuer = registration?.issuer === grant.authority.issuer ? registration.client : undefined;
     return { registration, grant: { ...grant, client: grant.client ?? ofIssuer } };
   } catch {
-    return nothingKept;
+    return nothing;
   }
 }
 

@@ -1,15 +1,35 @@
 /**
- * Signing in to HTTP servers (X7), as the rest of the core and the shells see it. The work is in `access`, `signIn`
- * and their imports. It does not load the SDK.
+ * Signing in to HTTP servers (X7), as the rest of the core and the shells see it. It does not load the SDK.
  *
  * Invariants: only `signIn` opens a browser, and only a person's action calls it; a server with a configured
  * `Authorization` header has no OAuth; secrets go to `keepSecret` before they are used.
  */
+import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { limited, type Clock } from '../../../base/clock.js';
+import type { Log } from '../../../base/log.js';
+import { asText } from '../../../base/text.js';
 import { Emitter } from '../../../base/events.js';
 import type { HttpLaunch, Launch } from '../../../config/model.js';
-import { OAuthAccess, type OAuthDeps } from './access.js';
-import { SignInFailure, type SignInBrowser, type SignIns, type SignInStatus } from './contract.js';
-import { grantKey } from './grant.js';
+import { directAgents, type HttpAgents, type MakeAgents } from '../agents.js';
+import type { HttpAccess, Refusal, Verdict } from '../endpoint.js';
+import { exchange, readText, shown } from '../exchange.js';
+import type { Authority } from './discovery.js';
+import { SignInFailure, timelyAnswer } from './contract.js';
+import type { SecretStore, SignInBrowser, SignIns, SignInStatus } from './contract.js';
+import { readableAnswer, whatCameForToken } from './answers.js';
+import { coversScopes, grantKey, isStale, joinedScopes, parseKept, secretsOfKept } from './grant.js';
+import type { Grant, Kept } from './grant.js';
+import type { Renewal } from './renewal.js';
+
+interface OAuthDeps {
+  readonly secrets: SecretStore;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Called with values we must never show; disposing of the result takes them back. */
+  readonly keepSecret: (values: readonly string[]) => { dispose(): void };
+  readonly clientVersion: string;
+  readonly agents?: MakeAgents;
+}
 
 /** There is one for all servers of a window: servers with one address and one client have one sign-in. */
 export class OAuth implements SignIns {
@@ -37,9 +57,8 @@ export class OAuth implements SignIns {
 
   async signIn(launch: Launch, browser: SignInBrowser, signal: AbortSignal): Promise<void> {
     const access = this.wanted(launch);
-    if (isIncomplete(access.launch)) {
+    if (isIncomplete(access.launch))
       throw new SignInFailure('A program prints a value of `oauth` when the server starts. Start the server first.');
-    }
     await access.signIn(browser, signal);
   }
 
@@ -82,4 +101,369 @@ function isIncomplete({ oauth }: HttpLaunch): boolean {
   return [oauth?.clientSecret, oauth?.privateKey].some(
     (value) => value?.kind === 'reference' && value.source.kind === 'command' && value.value === '',
   );
+}
+
+interface OAuthAccessDeps extends OAuthDeps {
+  readonly launch: HttpLaunch;
+  readonly key: string;
+  readonly onChange: () => void;
+}
+
+const nobody = 'Nobody has signed in yet.';
+const ended = 'The sign-in has ended: its token has expired or was revoked.';
+const unnamed = 'more than was granted';
+const renewalLimitMs = 30_000;
+const signInLimitMs = 10 * 60_000;
+
+const programFix =
+  'Check clientId, clientSecret or privateKey, issuer and scopes under oauth. A browser does not help, because a program signs in.';
+
+/**
+ * The right to use one HTTP server: it chooses the token of a request, interprets refusals and decides when to renew.
+ *
+ * Invariants: one renewal of a token at a time, and never with tokens already renewed by another window; its outcome
+ * changes nothing if the sign-in has another token now; a token refused for good is forgotten; the status changes
+ * before waiting requests go on.
+ */
+export class OAuthAccess implements HttpAccess {
+  private kept: Kept = parseKept(undefined);
+  private reading: Promise<void> | undefined;
+  private writing: Promise<void> = Promise.resolve();
+  private writes = 0;
+  private renewing: Promise<void> | undefined;
+  private status_: SignInStatus = { kind: 'none' };
+  /** The challenge of the last refused token, with the latest address of the metadata. */
+  private challenge: Challenge = readChallenge(undefined);
+  /** Scopes wanted beyond the grant since the last sign-in; the server need not name them. */
+  private lacking: { readonly scope: string | undefined } | undefined;
+  /** The last sign-in did not come back: the authorization server may have forgotten this client. */
+  private registrationDoubted = false;
+  private storeFails = false;
+  private secrets: { dispose(): void }[] = [];
+  private readonly ending = new AbortController();
+  private readonly agents: HttpAgents;
+  launch: HttpLaunch;
+
+  constructor(private readonly deps: OAuthAccessDeps) {
+    this.launch = deps.launch;
+    this.agents = (deps.agents ?? directAgents)({});
+  }
+
+  get status(): SignInStatus {
+    return this.status_;
+  }
+
+  /** Resolves to the present token. It may have ended; then the server says so. */
+  async token(): Promise<string | undefined> {
+    await (this.reading ??= this.reread());
+    const { grant } = this.kept;
+    if (grant?.tokens.refresh_token !== undefined && isStale(grant, this.deps.clock.now()))
+      await this.renewOnce(grant.tokens.access_token).catch(() => undefined);
+    return this.current;
+  }
+
+  async refused(reply: Refusal, used: string | undefined, again: boolean): Promise<Verdict> {
+    const challenge = readChallenge(reply.header);
+    const metadataUrl = challenge.metadataUrl ?? this.challenge.metadataUrl;
+    if (reply.status === 403) {
+      this.challenge = { ...this.challenge, metadataUrl };
+      return this.lacks(challenge, used, again);
+    }
+    this.challenge = { ...challenge, metadataUrl };
+    if (this.hasOther(used)) return { kind: 'renewed' };
+    if (again) return this.need('The server refuses the new token too.');
+    const failure = await this.renewOnce(used).then(
+      () => undefined,
+      (error: unknown) => error as Error,
+    );
+    const needed = this.status_.kind === 'needed' ? this.status_.why : undefined;
+    const cause = failure ?? needed ?? (used === undefined ? await this.advertised() : ended);
+    // A person may have signed in since.
+    if (this.hasOther(used)) return { kind: 'renewed' };
+    if (cause === undefined) return { kind: 'other' };
+    if (typeof cause === 'string') return this.need(cause);
+    const { message: why } = cause;
+    return cause instanceof SignInFailure ? this.need(why, cause.fix) : { kind: 'notRenewed', why };
+  }
+
+  async signIn(browser: SignInBrowser, signal: AbortSignal): Promise<void> {
+    const { clock } = this.deps;
+    await (this.reading ??= this.reread());
+    const over = AbortSignal.any([signal, this.ending.signal]);
+    const late = new Error('The sign-in took too long.');
+    const signedIn = await limited(clock, signInLimitMs, over, (limit) => this.signedIn(browser, limit), late);
+    this.registrationDoubted = false;
+    this.lacking = undefined;
+    await this.keep(signedIn);
+  }
+
+  async signOut(): Promise<void> {
+    await (this.reading ??= this.reread());
+    const { grant } = this.kept;
+    this.lacking = undefined;
+    await this.keep({ ...this.kept, grant: undefined });
+    this.lack('You signed out.');
+    if (grant) await this.revoke(grant);
+  }
+
+  /** Reads the store, because another window may have changed it. */
+  async reread(): Promise<void> {
+    const { secrets, key, clock } = this.deps;
+    if (this.storeFails) return;
+    const read = async (): Promise<void> => {
+      await this.writing;
+      const { writes } = this;
+      const text = await Promise.resolve(secrets.get(key)).catch(() => undefined);
+      // A value written since is newer.
+      if (this.writes === writes) this.take(parseKept(text));
+    };
+    await timelyAnswer(clock, read()).catch(() => undefined);
+  }
+
+  dispose(): void {
+    this.ending.abort();
+    this.agents.destroy();
+    for (const secret of this.secrets) secret.dispose();
+  }
+
+  private async signedIn(browser: SignInBrowser, signal: AbortSignal): Promise<Kept> {
+    const { launch } = this;
+    const { clock } = this.deps;
+    const authority = await this.discovered(signal, true);
+    const { signIn } = await import('./signIn.js');
+    return await signIn({
+      authority,
+      launch,
+      browser,
+      clock,
+      registration: this.registrationDoubted ? undefined : this.kept.registration,
+      scope: this.wantedScope(authority),
+      fetchFn: this.fetchFor(signal),
+      signal,
+      onRegistered: (registration) => this.keep({ ...this.kept, registration }),
+      onShown: () => (this.registrationDoubted = true),
+    });
+  }
+
+  private get current(): string | undefined {
+    return this.kept.grant?.tokens.access_token;
+  }
+
+  private hasOther(used: string | undefined): boolean {
+    return this.current !== undefined && this.current !== used;
+  }
+
+  private lacks({ error, scope }: Challenge, used: string | undefined, again: boolean): Verdict {
+    if (used === undefined || error !== 'insufficient_scope') return { kind: 'other' };
+    if (!again && this.hasOther(used)) return { kind: 'renewed' };
+    if (this.kept.grant) {
+      this.lacking = { scope: joinedScopes(this.lacking?.scope, scope) };
+      this.becomeSignedIn();
+    }
+    const why = `This request needs more rights: ${scope ?? unnamed}. Sign in again to grant them.`;
+    return { kind: 'signIn', why };
+  }
+
+  private wantedScope({ scopes }: Authority): string | undefined {
+    if (!this.lacking) return this.challenge.scope;
+    const all = scopes?.join(' ');
+    return joinedScopes(this.kept.grant?.scope ?? this.challenge.scope ?? all, this.lacking.scope ?? all);
+  }
+
+  private async need(why: string, fix?: string): Promise<Verdict> {
+    if (this.kept.grant) await this.keep({ ...this.kept, grant: undefined });
+    const known = fix ?? (this.launch.oauth?.grant === 'client_credentials' ? programFix : undefined);
+    this.lack(why, known);
+    return { kind: 'signIn', why, ...(known !== undefined && { fix: known }) };
+  }
+
+  /** Afterwards there is another token than `used`, unless only a person can get one. */
+  private renewOnce(used: string | undefined): Promise<void> {
+    if (this.renewing) return this.renewing;
+    const renewing = this.renew(used).finally(() => {
+      if (this.renewing === renewing) this.renewing = undefined;
+    });
+    this.renewing = renewing;
+    return renewing;
+  }
+
+  private async renew(used: string | undefined): Promise<void> {
+    await this.reread();
+    if (this.hasOther(used)) return;
+    const { grant } = this.kept;
+    const renewal = await this.limited((signal) => this.renewal(grant, signal));
+    if (!renewal) return;
+    await this.reread();
+    const isSame = this.current === grant?.tokens.access_token;
+    const { registration } = this.kept;
+    const { host } = new URL(this.launch.url);
+    if (renewal.kind === 'renewed') {
+      this.deps.log.write('debug', `[oauth] the token of ${host} was renewed`);
+      if (isSame) await this.keep({ registration, grant: renewal.grant });
+      // A person signing out in the meantime meant these tokens too. Tokens replaced by a sign-in end without help.
+      else if (!this.kept.grant) await this.revoke(renewal.grant);
+      return;
+    }
+    this.deps.log.write('info', `[oauth] the token of ${host} was not renewed: ${renewal.why}`);
+    if (!isSame) return;
+    const isUnknown = renewal.clientUnknown && registration?.client.client_id === grant?.client?.client_id;
+    await this.keep({ registration: isUnknown ? undefined : registration, grant: undefined });
+  }
+
+  private async renewal(grant: Grant | undefined, signal: AbortSignal): Promise<Renewal | undefined> {
+    const { launch } = this;
+    const { clock } = this.deps;
+    const fetchFn = this.fetchFor(signal);
+    const { programGrant, renewed } = await import('./renewal.js');
+    const { loadOAuthSdk } = await import('./sdk.js');
+    if (launch.oauth?.grant === 'client_credentials') {
+      const authority = await this.discovered(signal, false);
+      const scope = this.wantedScope(authority);
+      return { kind: 'renewed', grant: await programGrant({ authority, launch, scope, fetchFn, clock }) };
+    }
+    const { client } = grant ?? {};
+    if (!client || grant?.tokens.refresh_token === undefined) return undefined;
+    return await renewed(loadOAuthSdk(), { ...grant, client }, fetchFn, clock);
+  }
+
+  private async revoke(grant: Grant): Promise<void> {
+    const { revoke } = await import('./renewal.js');
+    await this.limited((signal) => revoke(grant, this.fetchFor(signal))).catch((error: unknown) =>
+      this.deps.log.write('warn', `The tokens were deleted here, but not revoked: ${asText(error)}`),
+    );
+  }
+
+  private limited<T>(run: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    return limited(this.deps.clock, renewalLimitMs, this.ending.signal, run);
+  }
+
+  /** Resolves to the reason why a person must sign in, or to undefined if the server does not ask for OAuth. */
+  private async advertised(): Promise<string | SignInFailure | undefined> {
+    try {
+      const { metadata, resource } = await this.limited((signal) => this.discovered(signal, false));
+      // Metadata on another origin is not read before a person acts. Its name in the challenge is enough.
+      const isAdvertised = this.challenge.metadataUrl ?? resource ?? metadata;
+      return isAdvertised === undefined ? undefined : nobody;
+    } catch (error) {
+      if (error instanceof SignInFailure) return error;
+      this.deps.log.write('debug', `[oauth] how to sign in could not be found out: ${asText(error)}`);
+      return undefined;
+    }
+  }
+
+  private async discovered(signal: AbortSignal, byPerson: boolean): Promise<Authority> {
+    const { discover } = await import('./discovery.js');
+    const { url, oauth } = this.launch;
+    const { metadataUrl } = this.challenge;
+    const fetchFn = this.fetchFor(signal);
+    return await discover({ server: new URL(url), metadataUrl, issuer: oauth?.issuer, byPerson, fetchFn });
+  }
+
+  private fetchFor(signal: AbortSignal): FetchLike {
+    return oauthFetch(this.agents, `mcp-toolsets/${this.deps.clientVersion}`, signal);
+  }
+
+  private async keep(kept: Kept): Promise<void> {
+    this.take(kept);
+    this.writes += 1;
+    this.writing = this.writing.then(() => this.write(kept));
+    await this.writing;
+  }
+
+  private async write(kept: Kept): Promise<void> {
+    const { secrets, key, log } = this.deps;
+    try {
+      if (kept.grant || kept.registration) await secrets.store(key, JSON.stringify(kept));
+      else await secrets.delete(key);
+      this.storeFails = false;
+    } catch (error) {
+      this.storeFails = true;
+      log.write('warn', `[oauth] the sign-in could not be stored, so it ends with this window: ${asText(error)}`);
+    }
+  }
+
+  private take(kept: Kept): void {
+    const secrets = this.deps.keepSecret(secretsOfKept(kept));
+    this.secrets.push(secrets);
+    // A server may still quote the token from before the renewal.
+    if (this.secrets.length > 3) this.secrets.shift()?.dispose();
+    const before = this.current;
+    this.kept = kept;
+    if (before === this.current) return;
+    this.renewing = undefined;
+    const { grant } = kept;
+    if (!grant) return this.lack(ended);
+    const missing = this.lacking?.scope;
+    if (missing !== undefined && coversScopes(grant.scope, missing)) this.lacking = undefined;
+    this.becomeSignedIn();
+  }
+
+  private becomeSignedIn(): void {
+    this.become({ kind: 'signedIn', lacks: this.lacking && (this.lacking.scope ?? unnamed) });
+  }
+
+  private lack(why: string, fix?: string): void {
+    const since = this.status_.kind === 'needed' ? this.status_.since : this.deps.clock.now();
+    this.become({ kind: 'needed', why, since, ...(fix !== undefined && { fix }) });
+  }
+
+  private become(status: SignInStatus): void {
+    const before = this.status_;
+    this.status_ = status;
+    if (JSON.stringify(before) !== JSON.stringify(status)) this.deps.onChange();
+  }
+}
+
+const bodyLimit = 1024 * 1024;
+const bodiless = [204, 205, 304];
+
+/** Gives the SDK a `fetch` over our HTTP exchange, with the same proxies, certificates and failures. */
+function oauthFetch(agents: HttpAgents, userAgent: string, signal: AbortSignal): FetchLike {
+  return async (target, init) => {
+    const headers = Object.fromEntries(new Headers(init?.headers));
+    const body = init?.body as string | URLSearchParams | null | undefined;
+    const reply = await exchange({
+      method: init?.method === 'POST' ? 'POST' : 'GET',
+      url: new URL(target),
+      headers: { accept: 'application/json', ...headers, 'accept-encoding': 'gzip, br', 'user-agent': userAgent },
+      body: body?.toString(),
+      redirects: 'leave',
+      agents,
+      signal,
+    });
+    const text = await readableAnswer(await readText(reply, bodyLimit));
+    const isForToken = init?.method === 'POST' && new URLSearchParams(body?.toString()).has('grant_type');
+    const came = isForToken && reply.status >= 200 && reply.status <= 299 ? whatCameForToken(text) : undefined;
+    if (came !== undefined) throw new Error(`${shown(reply.url)} answered the request for a token ${came}.`);
+    const replied = Object.entries(reply.headers)
+      .filter(([name]) => name !== 'content-encoding' && name !== 'content-length')
+      .map(([name, value]): [string, string] => [name, String(value)]);
+    return new Response(bodiless.includes(reply.status) ? null : text, { status: reply.status, headers: replied });
+  };
+}
+
+interface Challenge {
+  readonly metadataUrl: URL | undefined;
+  readonly scope: string | undefined;
+  readonly error: string | undefined;
+}
+
+/** Returns the first Bearer challenge, because the header may have several. */
+export function readChallenge(header: string | undefined): Challenge {
+  const bearer = /(?:^|,)\s*bearer(?=\s|,|$)/i.exec(header ?? '');
+  const parameters = new Map<string, string>();
+  const rest = bearer ? bearer.input.slice(bearer.index + bearer[0].length) : '';
+  const parameter = /[\s,]*([a-z_]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]*))/iy;
+  for (let found = parameter.exec(rest); found; found = parameter.exec(rest)) {
+    const value = found[2]?.replace(/\\(.)/g, '$1') ?? found[3] ?? '';
+    const name = (found[1] ?? '').toLowerCase();
+    if (!parameters.has(name)) parameters.set(name, value);
+  }
+  const metadata = parameters.get('resource_metadata') ?? '';
+  const metadataUrl = URL.canParse(metadata) ? new URL(metadata) : undefined;
+  return {
+    metadataUrl: metadataUrl && /^https?:$/.test(metadataUrl.protocol) ? metadataUrl : undefined,
+    scope: parameters.get('scope') || undefined,
+    error: parameters.get('error'),
+  };
 }

@@ -1,15 +1,16 @@
 /** The browser comes back to this listener on the loopback interface (RFC 8252), which is open for one sign-in. */
+import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { unlessAborted } from '../../../base/events.js';
 import type { Redirect } from './contract.js';
 
 const path = '/callback';
 const base = 'http://localhost';
 
 /**
- * @param preferred the port of an earlier sign-in, known to the authorization server; another if it is taken.
- * @param isFixed rejects if it is taken.
- * @param reach the browser's address for a port of this machine.
+ * @param preferred the port of an earlier sign-in. If it is taken, another is used unless it `isFixed`.
+ * @param reach the browser's address for a port of this machine
  */
 export async function listenForRedirect(
   preferred: number | undefined,
@@ -29,14 +30,10 @@ export async function listenForRedirect(
     waiting.clear();
     heard(target.searchParams);
   });
-  const listen = (port: number): Promise<void> =>
-    new Promise((resolve, reject) => {
-      server.once('error', reject);
-      server.listen(port, '127.0.0.1', () => {
-        server.off('error', reject);
-        resolve();
-      });
-    });
+  const listen = async (port: number): Promise<void> => {
+    server.listen(port, '127.0.0.1');
+    await once(server, 'listening');
+  };
   await listen(preferred ?? 0).catch((error: NodeJS.ErrnoException) => {
     if (preferred === undefined || isFixed || !/^(EADDRINUSE|EACCES)$/.test(error.code ?? '')) throw error;
     return listen(0);
@@ -46,16 +43,7 @@ export async function listenForRedirect(
   return {
     port,
     url: href,
-    comesBack: (state, signal) =>
-      new Promise((resolve, reject) => {
-        const aborted = (): void => reject(signal.reason as Error);
-        if (signal.aborted) return aborted();
-        signal.addEventListener('abort', aborted, { once: true });
-        waiting.set(state, (parameters) => {
-          signal.removeEventListener('abort', aborted);
-          resolve(parameters);
-        });
-      }),
+    comesBack: (state, signal) => unlessAborted(new Promise((resolve) => waiting.set(state, resolve)), signal),
     close: async () => {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       // The page must arrive. Sockets opened by a browser in advance are not awaited.

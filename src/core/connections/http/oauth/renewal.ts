@@ -1,18 +1,14 @@
 /** Renews, gets and revokes tokens without a person. It does not know the time for it. */
 import { createPrivateKey } from 'node:crypto';
-import type {
-  OAuthClientInformationMixed,
-  OAuthClientMetadata,
-  OAuthTokens,
-} from '@modelcontextprotocol/sdk/shared/auth.js';
+import type { OAuthClientInformationMixed, OAuthTokens } from '@modelcontextprotocol/sdk/shared/auth.js';
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
-import { fetchToken, selectClientAuthMethod, type OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js';
+import { fetchToken, selectClientAuthMethod } from '@modelcontextprotocol/sdk/client/auth.js';
 import type { Clock } from '../../../base/clock.js';
-import type { HttpLaunch } from '../../../config/model.js';
 import { SignInFailure } from './contract.js';
-import { checkAddress, checkAuthority, checkSecretRecipient, targetOf, type Authority } from './discovery.js';
+import { checkAddress, checkAuthority, checkSecretRecipient, targetOf } from './discovery.js';
 import { granted, type Grant } from './grant.js';
 import { errorCode, type OAuthSdk } from './sdk.js';
+import type { SignInDeps } from './signIn.js';
 
 export type Renewal =
   | { readonly kind: 'renewed'; readonly grant: Grant }
@@ -52,8 +48,8 @@ export async function renewed(
 }
 
 /**
- * Adds the scope of the grant to a token request (RFC 6749 section 6). Microsoft Entra requires it if the client is the
- * resource's own application. The SDK's function has no parameter for it.
+ * Adds the scope of the grant to a token request (RFC 6749 section 6), because Microsoft Entra requires it if the client
+ * is the resource's own application.
  */
 function withScope(fetchFn: FetchLike, scope: string | undefined): FetchLike {
   if (scope === undefined) return fetchFn;
@@ -70,11 +66,8 @@ export async function revoke({ authority, client, tokens }: Grant, fetchFn: Fetc
   const endpoint = metadata && 'revocation_endpoint' in metadata ? metadata.revocation_endpoint : undefined;
   if (typeof endpoint !== 'string' || !URL.canParse(endpoint) || !client) return;
   checkAddress(authority, endpoint);
-  const all = [
-    [tokens.refresh_token, 'refresh_token'],
-    [tokens.access_token, 'access_token'],
-  ] as const;
-  for (const [token, hint] of all) {
+  const { access_token, refresh_token } = tokens;
+  for (const [hint, token] of Object.entries({ refresh_token, access_token })) {
     if (token === undefined) continue;
     const body = new URLSearchParams({ token, token_type_hint: hint });
     const headers = new Headers({ 'content-type': 'application/x-www-form-urlencoded' });
@@ -91,62 +84,32 @@ export async function revoke({ authority, client, tokens }: Grant, fetchFn: Fetc
   }
 }
 
-interface ProgramSignIn {
-  readonly authority: Authority;
-  readonly launch: HttpLaunch;
-  readonly scope: string | undefined;
-  readonly fetchFn: FetchLike;
-  readonly clock: Clock;
-}
+type ProgramSignIn = Pick<SignInDeps, 'authority' | 'launch' | 'scope' | 'fetchFn' | 'clock'>;
 
 /** Gets tokens by the grant `client_credentials`: the client itself signs in. Rejects with `SignInFailure`. */
-export async function signedInAsProgram({
-  authority,
-  launch,
-  scope: asked,
-  fetchFn,
-  clock,
-}: ProgramSignIn): Promise<Grant> {
+export async function programGrant({ authority, launch, scope: asked, fetchFn, clock }: ProgramSignIn): Promise<Grant> {
   const { oauth } = launch;
   if (!oauth) throw new SignInFailure('The config file names no client to sign in as. Add `oauth.clientId`.');
   checkAuthority(authority);
   checkSecretRecipient(oauth, authority);
   const { issuer, scopes } = authority;
-  const own = oauth.scopes.length > 0 ? oauth.scopes.join(' ') : undefined;
-  const scope = own ?? asked ?? scopes?.join(' ');
-  const client = { client_id: oauth.clientId, ...(oauth.clientSecret && { client_secret: oauth.clientSecret.value }) };
-  const clientMetadata: OAuthClientMetadata = { redirect_uris: [], ...(scope !== undefined && { scope }) };
-  const { createPrivateKeyJwtAuth } = await import('@modelcontextprotocol/sdk/client/auth-extensions.js');
-  const provider: OAuthClientProvider = {
-    redirectUrl: undefined,
-    clientMetadata,
-    clientInformation: () => (oauth.privateKey ? { client_id: oauth.clientId } : client),
-    tokens: () => undefined,
-    saveTokens: () => {},
-    redirectToAuthorization: () => {},
-    saveCodeVerifier: () => {},
-    codeVerifier: () => '',
-    prepareTokenRequest: (wanted) =>
-      new URLSearchParams({ grant_type: 'client_credentials', ...(wanted !== undefined && { scope: wanted }) }),
-    ...(oauth.privateKey && {
-      // The client proves itself by a signed statement instead of a secret (RFC 7523).
-      addClientAuthentication: createPrivateKeyJwtAuth({
-        issuer: oauth.clientId,
-        subject: oauth.clientId,
-        privateKey: oauth.privateKey.value,
-        alg: algorithmOf(oauth.privateKey.value),
-      }),
-    }),
-  };
-  let tokens: OAuthTokens;
+  const { clientId, clientSecret, privateKey: key, scopes: own } = oauth;
+  const scope = own.length > 0 ? own.join(' ') : (asked ?? scopes?.join(' '));
+  const { ClientCredentialsProvider, PrivateKeyJwtProvider } =
+    await import('@modelcontextprotocol/sdk/client/auth-extensions.js');
+  const client = { clientId, expectedIssuer: issuer, ...(scope !== undefined && { scope }) };
+  // With a key, the client proves itself by a signed statement instead of a secret (RFC 7523).
+  const provider = key
+    ? new PrivateKeyJwtProvider({ ...client, privateKey: key.value, algorithm: algorithmOf(key.value) })
+    : new ClientCredentialsProvider({ ...client, clientSecret: clientSecret?.value ?? '' });
   try {
-    tokens = await fetchToken(provider, issuer, { fetchFn, ...targetOf(authority) });
+    const tokens = await fetchToken(provider, issuer, { fetchFn, ...targetOf(authority) });
+    return granted({ authority, client: undefined, scope }, tokens, clock.now());
   } catch (error) {
     const code = errorCode(error);
     if (code === undefined) throw error;
-    throw new SignInFailure(`${issuer} gave no token to ${oauth.clientId}: ${code} ${(error as Error).message}`.trim());
+    throw new SignInFailure(`${issuer} gave no token to ${clientId}: ${code} ${(error as Error).message}`.trim());
   }
-  return granted({ authority, client: undefined, scope }, tokens, clock.now());
 }
 
 function algorithmOf(pem: string): string {

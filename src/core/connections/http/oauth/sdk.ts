@@ -2,16 +2,10 @@
 import { refreshAuthorization } from '@modelcontextprotocol/sdk/client/auth.js';
 import { OAuthError } from '@modelcontextprotocol/sdk/server/auth/errors.js';
 
-export interface OAuthSdk {
-  readonly refreshAuthorization: typeof refreshAuthorization;
-  /** Returns the code of the authorization server's answer, such as `invalid_grant`; undefined for other errors. */
-  readonly errorCode: (error: unknown) => string | undefined;
-}
-
+/** Returns the code of the authorization server's answer, such as `invalid_grant`; undefined for other errors. */
 export function errorCode(error: unknown): string | undefined {
   return error instanceof OAuthError ? error.errorCode : undefined;
 }
 
-export function loadOAuthSdk(): OAuthSdk {
-  return { refreshAuthorization, errorCode };
-}
+export const loadOAuthSdk = () => ({ refreshAuthorization, errorCode });
+export type OAuthSdk = ReturnType<typeof loadOAuthSdk>;

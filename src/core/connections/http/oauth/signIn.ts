@@ -9,27 +9,16 @@
  */
 import { randomBytes } from 'node:crypto';
 import { exchangeAuthorization, registerClient, startAuthorization } from '@modelcontextprotocol/sdk/client/auth.js';
-import type { OAuthClientInformationMixed } from '@modelcontextprotocol/sdk/shared/auth.js';
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { Clock } from '../../../base/clock.js';
 import type { HttpLaunch } from '../../../config/model.js';
 import { shown } from '../exchange.js';
-import {
-  checkAuthority,
-  checkProofKey,
-  checkSecretRecipient,
-  checkSignInPage,
-  isNamedInAnswers,
-  isSameIssuer,
-  originsElsewhere,
-  targetOf,
-  type Authority,
-} from './discovery.js';
+import { checkSignIn, namesItself, isSameIssuer, originsElsewhere, targetOf, type Authority } from './discovery.js';
 import { SignInFailure, type Redirect, type SignInBrowser, type SignInParties } from './contract.js';
 import { coversScopes, granted, joinedScopes, type Kept, type Registration } from './grant.js';
 import { errorCode } from './sdk.js';
 
-interface SignInDeps {
+export interface SignInDeps {
   readonly authority: Authority;
   readonly launch: HttpLaunch;
   readonly browser: SignInBrowser;
@@ -45,14 +34,10 @@ interface SignInDeps {
 /** Rejects with `SignInFailure`, with the signal's reason, or with an error of the network. */
 export async function signIn(deps: SignInDeps): Promise<Kept> {
   const { authority, launch, registration } = deps;
-  checkAuthority(authority);
-  checkSignInPage(authority);
-  checkProofKey(authority);
-  checkSecretRecipient(launch.oauth, authority);
+  checkSignIn(authority, launch.oauth);
   const parties = partiesOf(deps);
-  if (parties.elsewhere.length > 0 && !isNamedInAnswers(authority) && !(await deps.browser.confirm(parties))) {
+  if (parties.elsewhere.length > 0 && !namesItself(authority) && !(await deps.browser.confirm(parties)))
     throw new SignInFailure(`You did not agree to sign in at ${parties.page}, so nothing was sent there.`);
-  }
   const fixed = launch.oauth?.redirectPort;
   const redirect = await deps.browser
     .waitForReturn(fixed ?? registration?.redirect?.port, fixed !== undefined)
@@ -60,13 +45,14 @@ export async function signIn(deps: SignInDeps): Promise<Kept> {
       throw new SignInFailure(`The redirect address for the browser could not be opened: ${error.message}.`);
     });
   try {
-    const known = await attempt(deps, redirect, registration);
-    if (known.kind === 'signedIn') return known.kept;
-    if (known.isGiven)
-      throw new SignInFailure(`${authority.issuer} does not accept the client of the config file: ${known.why}`);
-    const anew = await attempt(deps, redirect, undefined);
-    if (anew.kind === 'signedIn') return anew.kept;
-    throw new SignInFailure(`${authority.issuer} does not know the client that it has just registered: ${anew.why}`);
+    return await attempt(deps, redirect, registration).catch((error: unknown) => {
+      if (!(error instanceof ClientUnknown)) throw error;
+      return attempt(deps, redirect, undefined);
+    });
+  } catch (error) {
+    if (!(error instanceof ClientUnknown)) throw error;
+    const why = `does not know the client that it has just registered: ${error.message}`;
+    throw new SignInFailure(`${authority.issuer} ${why}`);
   } finally {
     await redirect.close();
   }
@@ -83,50 +69,40 @@ function partiesOf({ launch, authority }: SignInDeps): SignInParties {
   };
 }
 
-type Attempt =
-  | { readonly kind: 'signedIn'; readonly kept: Kept }
-  /** `isGiven`: the file names the client, so registering another would not help. */
-  | { readonly kind: 'clientUnknown'; readonly why: string; readonly isGiven: boolean };
+class ClientUnknown extends Error {}
 
-async function attempt(deps: SignInDeps, redirect: Redirect, earlier: Registration | undefined): Promise<Attempt> {
+/** Rejects with `ClientUnknown` if registering another client may help. */
+async function attempt(deps: SignInDeps, redirect: Redirect, earlier: Registration | undefined): Promise<Kept> {
   const { authority, fetchFn, signal, clock } = deps;
   const { issuer } = authority;
-  const redirectUrl = redirect.url;
   const scope = scopeOf(deps);
-  const registration = await clientFor(deps, redirectUrl, redirect.port, scope, earlier);
-  const clientInformation = registration.client;
+  const registration = await clientFor(deps, redirect, scope, earlier);
+  const clientUnknown = (why: string): Error =>
+    registration.redirect
+      ? new ClientUnknown(why)
+      : new SignInFailure(`${issuer} does not accept the client of the config file: ${why}`);
   const state = randomBytes(24).toString('base64url');
+  const common = { clientInformation: registration.client, ...targetOf(authority) };
   const { authorizationUrl, codeVerifier } = await startAuthorization(issuer, {
-    clientInformation,
-    redirectUrl,
+    ...common,
+    redirectUrl: redirect.url,
     state,
-    ...targetOf(authority),
     ...(scope !== undefined && { scope }),
   });
   const answer = redirect.comesBack(state, signal);
   answer.catch(() => undefined);
   await deps.browser.show(authorizationUrl, partiesOf(deps));
   deps.onShown();
-  const code = codeOf(await answer, authority);
-  const isGiven = registration.redirect === undefined;
-  if (code.kind === 'clientUnknown') return { ...code, isGiven };
+  const authorizationCode = codeOf(await answer, authority, clientUnknown);
   try {
-    const tokens = await exchangeAuthorization(issuer, {
-      clientInformation,
-      authorizationCode: code.code,
-      codeVerifier,
-      redirectUri: redirectUrl,
-      fetchFn,
-      ...targetOf(authority),
-    });
-    const grant = granted({ authority, client: registration.client, scope }, tokens, clock.now());
-    return { kind: 'signedIn', kept: { registration, grant } };
+    const terms = { ...common, authorizationCode, codeVerifier, redirectUri: redirect.url, fetchFn };
+    const tokens = await exchangeAuthorization(issuer, terms);
+    return { registration, grant: granted({ authority, client: registration.client, scope }, tokens, clock.now()) };
   } catch (error) {
     const refusal = errorCode(error);
     if (refusal === undefined) throw error;
     const why = `${refusal} ${(error as Error).message}`.trim();
-    if (isClientUnknown(refusal)) return { kind: 'clientUnknown', why, isGiven };
-    throw new SignInFailure(`${issuer} gave no token: ${why}.`);
+    throw isClientUnknown(refusal) ? clientUnknown(why) : new SignInFailure(`${issuer} gave no token: ${why}.`);
   }
 }
 
@@ -140,22 +116,16 @@ function scopeOf({ launch, scope, authority }: SignInDeps): string | undefined {
 
 async function clientFor(
   { authority, launch, fetchFn, onRegistered }: SignInDeps,
-  redirectUrl: string,
-  port: number | undefined,
+  { url: redirectUrl, port }: Redirect,
   scope: string | undefined,
   earlier: Registration | undefined,
 ): Promise<Registration> {
   const { issuer, metadata } = authority;
   const { clientId = '', clientSecret } = launch.oauth ?? {};
-  const given = (client: OAuthClientInformationMixed): Registration => ({
-    issuer,
-    client,
-    redirect: undefined,
-    scope: undefined,
-  });
   const isDocument = /^https:\/\/[^/]+\/./.test(clientId);
   if (clientId !== '' && (!isDocument || metadata?.client_id_metadata_document_supported === true)) {
-    return given({ client_id: clientId, ...(clientSecret && { client_secret: clientSecret.value }) });
+    const client = { client_id: clientId, ...(clientSecret && { client_secret: clientSecret.value }) };
+    return { issuer, client, redirect: undefined, scope: undefined };
   }
   const fits = earlier?.issuer === issuer && earlier.redirect?.url === redirectUrl;
   if (fits && coversScopes(earlier.scope, scope)) return earlier;
@@ -191,13 +161,11 @@ async function clientFor(
 /** In the order of preference: a program on a person's machine keeps no secret of its maker. */
 const methods = ['none', 'client_secret_basic', 'client_secret_post'];
 
-type Code = { readonly kind: 'code'; readonly code: string } | { readonly kind: 'clientUnknown'; readonly why: string };
-
 /** Reads the authorization response of RFC 6749 section 4.1.2, and checks its issuer as RFC 9207 says. */
-function codeOf(parameters: URLSearchParams, authority: Authority): Code {
+function codeOf(parameters: URLSearchParams, authority: Authority, clientUnknown: (why: string) => Error): string {
   const { issuer, metadata } = authority;
   const from = parameters.get('iss');
-  if (from !== null || isNamedInAnswers(authority)) {
+  if (from !== null || namesItself(authority)) {
     // Its metadata has the name to the letter. Any other name belongs to another server.
     if (from === null || (metadata ? from !== metadata.issuer : !isSameIssuer(from, issuer))) {
       throw new SignInFailure(
@@ -208,14 +176,13 @@ function codeOf(parameters: URLSearchParams, authority: Authority): Code {
   const error = parameters.get('error');
   if (error !== null) {
     const why = [error, parameters.get('error_description')].filter((part) => part !== null).join(': ');
-    if (isClientUnknown(error)) return { kind: 'clientUnknown', why };
-    throw new SignInFailure(
-      error === 'access_denied' ? `The sign-in was refused (${why}).` : `${issuer} did not sign you in: ${why}.`,
-    );
+    if (isClientUnknown(error)) throw clientUnknown(why);
+    const isDenied = error === 'access_denied';
+    throw new SignInFailure(isDenied ? `The sign-in was refused (${why}).` : `${issuer} did not sign you in: ${why}.`);
   }
   const code = parameters.get('code');
   if (code === null) throw new SignInFailure(`${issuer} sent the browser back without a code.`);
-  return { kind: 'code', code };
+  return code;
 }
 
 function isClientUnknown(code: string): boolean {

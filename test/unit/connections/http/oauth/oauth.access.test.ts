@@ -1,38 +1,34 @@
 import assert from 'node:assert/strict';
-import { OAuthAccess, readChallenge } from '../../../../../src/core/connections/http/oauth/access.js';
+import { OAuthAccess, readChallenge } from '../../../../../src/core/connections/http/oauth/oauth.js';
 import { FakeClock, rest } from '../../../../support/fakes/fakeClock.js';
 
 const metadata = 'https://a.example/.well-known/oauth-protected-resource/mcp';
 
 describe('OAuth challenges', () => {
   type Text = string | undefined;
-  const cases: [header: Text, bearer: boolean, metadata?: Text, scope?: Text, error?: Text][] = [
-    [undefined, false],
-    ['Basic realm="x"', false],
-    ['Bearer', true],
-    ['bearer realm="x"', true],
-    [`Bearer resource_metadata="${metadata}"`, true, metadata],
-    [`Bearer resource_metadata=${metadata}`, true, metadata],
-    [`Bearer realm="a, b", scope="x y" ,error=insufficient_scope`, true, undefined, 'x y', 'insufficient_scope'],
-    [`Basic realm="bearer", Bearer scope="x"`, true, undefined, 'x'],
+  const cases: [header: Text, metadata?: Text, scope?: Text, error?: Text][] = [
+    [undefined],
+    ['Basic realm="x"'],
+    ['Bearer'],
+    ['bearer realm="x"'],
+    [`Bearer resource_metadata="${metadata}"`, metadata],
+    [`Bearer resource_metadata=${metadata}`, metadata],
+    [`Bearer realm="a, b", scope="x y" ,error=insufficient_scope`, undefined, 'x y', 'insufficient_scope'],
+    [`Basic realm="bearer", Bearer scope="x"`, undefined, 'x'],
     [
       `Negotiate, Bearer error="invalid_token", error_description="say \\"please\\", scope=no"`,
-      true,
       undefined,
       undefined,
       'invalid_token',
     ],
-    ['Bearer resource_metadata="file:///etc/passwd"', true],
-    ['Bearer resource_metadata="nonsense", scope=""', true],
-    ['BearerToken scope="x"', false],
+    ['Bearer resource_metadata="file:///etc/passwd"'],
+    ['Bearer resource_metadata="nonsense", scope=""'],
+    ['BearerToken scope="x"'],
   ];
-  for (const [header, isBearer, url, scope, error] of cases) {
+  for (const [header, url, scope, error] of cases) {
     it(`the challenge in a WWW-Authenticate header is read: ${header ?? '(none)'}`, () => {
       const found = readChallenge(header);
-      assert.deepEqual(
-        [found.isBearer, found.metadataUrl?.href, found.scope, found.error],
-        [isBearer, url, scope, error],
-      );
+      assert.deepEqual([found.metadataUrl?.href, found.scope, found.error], [url, scope, error]);
     });
   }
 });
