@@ -81,11 +81,10 @@ function leavesOf(value: string): string[] {
   if (!/^\s*["[{]/.test(value)) return [];
   const found: string[] = [];
   try {
-    const left: unknown[] = [JSON.parse(value)];
-    for (let next = left.pop(); next !== undefined; next = left.pop()) {
-      if (typeof next === 'object' && next !== null) for (const each of Object.values(next)) left.push(each);
-      else if (!isTrivial(asText(next))) found.push(asText(next));
-    }
+    JSON.parse(value, (_, inner: unknown) => {
+      if (typeof inner !== 'object' && !isTrivial(asText(inner))) found.push(asText(inner));
+      return inner;
+    });
   } catch {
     // It only begins like JSON.
   }

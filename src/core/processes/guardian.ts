@@ -11,9 +11,8 @@
  * separate session, so a signal for the host's group does not reach it; it is gone when `dispose` resolves.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { LivingTree, markVariable } from './livingTree.js';
-import { parseProcStat } from './processTable.js';
+import { procEntry } from './processTable.js';
 import type { TreeKeeper, TreeMembers } from './treeMembers.js';
 
 interface GuardianOptions {
@@ -73,7 +72,7 @@ export class Guardian implements TreeKeeper {
 
   admit(pid: number, mark: string): TreeMembers {
     this.add(pid);
-    return new LivingTree({ groups: [pid], mark, since: startedAt(pid) });
+    return new LivingTree({ groups: [pid], mark, since: procEntry(pid)?.started });
   }
 
   add(group: number): void {
@@ -139,15 +138,5 @@ export class Guardian implements TreeKeeper {
     await exited;
     clearTimeout(limit);
     this.child = undefined;
-  }
-}
-
-/** Returns the start time of the process, in units of /proc; undefined on other systems. */
-function startedAt(pid: number): string | undefined {
-  if (process.platform !== 'linux') return undefined;
-  try {
-    return parseProcStat(readFileSync(`/proc/${pid}/stat`, 'latin1'))?.started;
-  } catch {
-    return undefined;
   }
 }

@@ -11,7 +11,7 @@ import { accessSync, closeSync, constants, openSync, readSync, statSync } from '
 import { delimiter, isAbsolute, join, resolve, win32 } from 'node:path';
 import { variable, type Environment } from './environment.js';
 import { readdir } from 'node:fs/promises';
-import { distance } from '../base/nearest.js';
+import { nearest } from '../base/nearest.js';
 
 interface Where {
   readonly cwd: string;
@@ -177,18 +177,12 @@ export async function searchPath(command: string, env: Environment): Promise<Pat
   const folders = [...new Set(path.split(delimiter).filter((folder) => folder !== ''))].slice(0, mostFolders);
   const listings = await Promise.all(folders.map((folder) => readdir(folder).catch((): string[] => [])));
   const names = new Set(listings.flat().map((name) => name.replace(windowsExtension, '')));
-  return { folders: folders.length, nearest: nearestName(command.replace(windowsExtension, ''), names) };
+  const wanted = command.replace(windowsExtension, '');
+  names.delete(wanted);
+  return { folders: folders.length, nearest: nearestName(wanted, names) };
 }
 
 /** A short name may have one slip and a long one two; a swap of neighbours counts as one. */
 export function nearestName(wanted: string, names: Iterable<string>): string | undefined {
-  const most = wanted.length <= 4 ? 1 : 2;
-  let best: { name: string; slips: number } | undefined;
-  for (const name of names) {
-    if (name === wanted || Math.abs(name.length - wanted.length) > most) continue;
-    const slips = distance(wanted.toLowerCase(), name.toLowerCase());
-    if (slips > most) continue;
-    if (!best || slips < best.slips || (slips === best.slips && name < best.name)) best = { name, slips };
-  }
-  return best?.name;
+  return nearest(wanted, names, wanted.length <= 4 ? 1 : 2);
 }

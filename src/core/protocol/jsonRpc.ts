@@ -34,27 +34,12 @@ export interface RequestMessage {
   readonly params: Fields | undefined;
 }
 
-interface Notification {
-  readonly kind: 'notification';
-  readonly method: string;
-  readonly params: Fields | undefined;
-}
-
-/** An answer. With neither a result nor an error, it is not a valid one. */
-interface Response {
-  readonly kind: 'response';
-  readonly id: RequestId | null;
-  readonly result?: Fields;
-  readonly error?: RpcError;
-}
-
-interface Invalid {
-  readonly kind: 'invalid';
-  readonly id: RequestId | null;
-  readonly error: RpcError;
-}
-
-export type Message = RequestMessage | Notification | Response | Invalid;
+export type Message =
+  | RequestMessage
+  | { readonly kind: 'notification'; readonly method: string; readonly params: Fields | undefined }
+  /** An answer. With neither a result nor an error, it is not a valid one. */
+  | { readonly kind: 'response'; readonly id: RequestId | null; readonly result?: Fields; readonly error?: RpcError }
+  | { readonly kind: 'invalid'; readonly id: RequestId | null; readonly error: RpcError };
 
 export type Payload =
   | { readonly kind: 'single'; readonly message: Message }
@@ -65,10 +50,7 @@ export function messagesOf(payload: Exclude<Payload, { kind: 'unreadable' }>): r
   return payload.kind === 'batch' ? payload.messages : [payload.message];
 }
 
-const notJson: Payload = {
-  kind: 'unreadable',
-  error: { code: errorCodes.parse, message: 'The body is not JSON.' },
-};
+const notJson: Payload = { kind: 'unreadable', error: { code: errorCodes.parse, message: 'The body is not JSON.' } };
 
 export function parsePayload(text: string): Payload {
   try {
@@ -116,17 +98,10 @@ export function parseMessages(text: string): JSONRPCMessage[] | undefined {
 
 /** Does the same as `parseMessages` for a long text, in slices charged to the server's share. */
 export async function parseLongMessages(share: LoopShare, text: string): Promise<JSONRPCMessage[] | undefined> {
-  const messages = await share.run(messagesInSlices(text));
+  const value = await share.run(parsedInSlices(withoutMark(text))).catch(() => undefined);
+  const messages = value === undefined ? undefined : share.charge(() => readMessages(value));
   for (const message of messages ?? []) if ('result' in message) share.owns(message.result);
   return messages;
-}
-
-function* messagesInSlices(text: string): Sliced<JSONRPCMessage[] | undefined> {
-  try {
-    return readMessages(yield* parsedInSlices(withoutMark(text)));
-  } catch {
-    return undefined;
-  }
 }
 
 export function readMessages(value: unknown): JSONRPCMessage[] | undefined {

@@ -22,6 +22,10 @@ function oneOf(...values: readonly unknown[]): Shape {
   return (value) => (values.includes(value) ? value : undefined);
 }
 
+function each(shape: Shape, ...keys: readonly string[]): Record<string, Shape> {
+  return Object.fromEntries(keys.map((key) => [key, shape]));
+}
+
 function listOf(entry: Shape): Shape {
   return (value) => {
     if (!Array.isArray(value)) return undefined;
@@ -125,10 +129,7 @@ const described = { ...shown, mimeType: text, annotations };
 
 const toolAnnotations = fields({
   title: text,
-  readOnlyHint: flag,
-  destructiveHint: flag,
-  idempotentHint: flag,
-  openWorldHint: flag,
+  ...each(flag, 'readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'),
 });
 
 const toolShape = fields({
@@ -244,15 +245,9 @@ const withMeta = fields({
 
 const fieldOfForm = (ofDefault: Shape): Shape =>
   fields({
-    title: text,
-    description: text,
+    ...each(text, 'title', 'description'),
     default: ofDefault,
-    minLength: number,
-    maxLength: number,
-    minimum: number,
-    maximum: number,
-    minItems: number,
-    maxItems: number,
+    ...each(number, 'minLength', 'maxLength', 'minimum', 'maximum', 'minItems', 'maxItems'),
     format: oneOf('email', 'uri', 'date', 'date-time'),
     enumNames: listOf(text),
   });
@@ -275,9 +270,7 @@ const requests: Readonly<Record<string, Shape>> = {
     messages: unlessList(messageOf(sampledContent)),
     modelPreferences: fields({
       hints: listOf(fields({ name: text })),
-      costPriority: share,
-      speedPriority: share,
-      intelligencePriority: share,
+      ...each(share, 'costPriority', 'speedPriority', 'intelligencePriority'),
     }),
     tools: unlessList(toolShape),
     systemPrompt: text,
