@@ -57,19 +57,13 @@ export class Redactor {
   }
 
   private redactWhole(text: string): string {
-    if (this.secrets.size === 0) return withoutSecrets(text);
     return withoutSecrets(text, { known: (part) => this.withoutRegistered(part) });
   }
 }
 
 /** Each part of a value may be quoted separately. */
 function partsOf(value: string): string[] {
-  return [
-    value,
-    ...linesOf(value),
-    ...leavesOf(value).flatMap((leaf) => [leaf, ...linesOf(leaf)]),
-    ...secretsIn(value),
-  ];
+  return [...[value, ...leavesOf(value)].flatMap((text) => [text, ...linesOf(text)]), ...secretsIn(value)];
 }
 
 function linesOf(value: string): string[] {

@@ -1,6 +1,6 @@
 /**
- * Finds the living members of process trees on POSIX, and signals them (X5). The stop of a server and the guardian
- * share this file. The guardian is a separate process, so this imports nothing but the process table.
+ * Finds the living members of process trees on POSIX, and signals them (X5), for the stop of a server and for the
+ * guardian, which is a separate process.
  *
  * A process belongs to a tree if it is in the group or session of the tree's first process, descends from a member, is
  * in a group led by a member, or carries the tree's mark in its environment. The mark finds processes with a separate

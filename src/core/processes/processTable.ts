@@ -1,7 +1,6 @@
 /**
- * Reads the running processes of this machine, each time from the system, to find the rest of a server (X5). It
- * signals nothing and keeps nothing. It reads /proc on Linux and runs `ps` on other POSIX systems; Windows has jobs.ts
- * instead. Ended processes waiting for their parent are not listed.
+ * Reads the running processes of this machine, from /proc on Linux and by `ps` on other POSIX systems (X5). Ended
+ * processes waiting for their parent are not listed.
  */
 import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -111,12 +110,8 @@ export async function carryingMark(mark: string, candidates: Iterable<ProcessEnt
 }
 
 function output(command: string, args: readonly string[]): Promise<string> {
-  const options = {
-    maxBuffer: 64 * 1024 * 1024,
-    timeout: listingLimitMs,
-    killSignal: 'SIGKILL',
-    env: { ...process.env, LC_ALL: 'C' },
-  } as const;
+  const limits = { maxBuffer: 64 * 1024 * 1024, timeout: listingLimitMs, killSignal: 'SIGKILL' } as const;
+  const options = { ...limits, env: { ...process.env, LC_ALL: 'C' } };
   return new Promise((resolve) => {
     execFile(command, args, options, (error, stdout) => resolve(error && stdout === '' ? '' : stdout));
   });

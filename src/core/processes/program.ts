@@ -2,10 +2,6 @@
  * Finds the program of a command (X1): its path, and on Windows its arguments. It searches PATH here, because Windows
  * would look in the server's folder first, other systems if an entry of PATH is empty or relative, and Node starts only
  * programs.
- *
- * A batch file has no arguments, only a line read by the shell at each mention in the file. So every argument is in
- * quotation marks, with no special meaning inside at the first reading and at later ones. npm and npx start as the
- * Node programs they are.
  */
 import { accessSync, closeSync, constants, openSync, readSync, statSync } from 'node:fs';
 import { delimiter, isAbsolute, join, resolve, win32 } from 'node:path';
@@ -127,9 +123,10 @@ function batchProgram(batch: string, args: readonly string[], env: Environment):
 }
 
 /**
- * A quotation mark is doubled: the shell sees the end of one quotation and the start of the next, the program one
- * mark. Backslashes before a mark are doubled for the program. `%` is followed by an empty variable, so there is no
- * name between two of them.
+ * A batch file has no arguments, only a line read by the shell at each mention in the file. So every argument is in
+ * quotation marks, with no special meaning inside. A quotation mark is doubled: the shell sees the end of one quotation
+ * and the start of the next, the program one mark. Backslashes before a mark are doubled for the program. `%` is
+ * followed by an empty variable, so there is no name between two of them.
  */
 function quotedForBatch(argument: string): string {
   if (/[\r\n]/.test(argument)) throw spawnError('EINVAL', argument);
