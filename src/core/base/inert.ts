@@ -104,10 +104,7 @@ export function asMarkdown(text: string): Markdown {
   return new Markdown(text, own);
 }
 
-/**
- * Writes every invisible character as its number: control characters, changes of direction, fillers, and runs of blanks
- * long enough to push text out of sight. Ends of lines and tabs stay.
- */
+/** Writes invisible characters, and runs of blanks that could push text out of sight, as numbers. Ends of lines stay. */
 export function visible(text: string): string {
   const shown = withoutHidden(text);
   return shown.replace(/[ \t]{9,}/g, (blanks, at: number) =>

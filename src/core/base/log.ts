@@ -29,18 +29,18 @@ export class Redactor {
   /** Registers values until the result is disposed of. Several owners may register the same value. */
   register(values: Iterable<string>): Disposable {
     const own = [...new Set([...values].flatMap(partsOf))].filter((value) => value.length >= shortestSecret);
-    for (const value of own) this.secrets.set(value, (this.secrets.get(value) ?? 0) + 1);
+    this.count(own, 1);
+    return toDisposable(() => this.count(own, -1));
+  }
+
+  private count(values: readonly string[], change: 1 | -1): void {
+    for (const value of values) {
+      const count = (this.secrets.get(value) ?? 0) + change;
+      if (count > 0) this.secrets.set(value, count);
+      else this.secrets.delete(value);
+    }
     this.known = undefined;
     this.changes += 1;
-    return toDisposable(() => {
-      for (const value of own) {
-        const count = (this.secrets.get(value) ?? 1) - 1;
-        if (count > 0) this.secrets.set(value, count);
-        else this.secrets.delete(value);
-      }
-      this.known = undefined;
-      this.changes += 1;
-    });
   }
 
   redact(text: string, limit = longestText): string {

@@ -1,18 +1,9 @@
 /**
- * Finds secrets in a text by the names beside them and by their shape. `secretNames.ts` recognises names and words.
- *
- * The scan is linear by construction (S2): it goes from anchor to anchor, looks back a bounded number of characters,
- * and skips earlier stretches on its way forward.
+ * Finds secrets in a text by the names beside them and by their shape. The scan is linear (S2): it goes from anchor to
+ * anchor, looks back a bounded number of characters, and skips earlier stretches on its way forward.
  */
-import {
-  isNoValue,
-  isRandom,
-  isToken,
-  isTrivial,
-  type NameStrength,
-  nameStrength,
-  tokenBeginnings,
-} from './secretNames.js';
+import { isNoValue, isRandom, isToken, isTrivial, nameStrength, tokenBeginnings } from './secretNames.js';
+import type { NameStrength } from './secretNames.js';
 
 /** The place of a secret. `environment` marks any value of an environment. */
 export interface Found {
@@ -110,7 +101,7 @@ class Scan {
     if (first === '{' && /,\s*$/.test(text.slice(after, start))) return after;
     const userName = /^(?:-u|-U|--user|--proxy-user)$/.test(option);
     if (!userName && nameStrength(option) === 'none') return after;
-    const end = this.valueEnd(start, quoteBefore(text, start));
+    const end = this.valueEnd(start, isQuote(text.charCodeAt(start - 1)) ? text.charAt(start - 1) : '');
     const value = text.slice(start, Math.min(end, start + 100));
     if (userName) {
       const colon = text.slice(start, Math.min(end, start + 256)).indexOf(':');
@@ -191,10 +182,7 @@ class Scan {
     }
   }
 
-  /**
-   * Finds the password of `scheme://user:password@host/path`. It may hold `@`, and other characters without their
-   * escapes.
-   */
+  /** Finds the password of `scheme://user:password@host/path`. It may hold `@` and other characters unescaped. */
   private address(at: number, after: number): number {
     const { text } = this;
     if (!nameCodes.has(text.charCodeAt(at - 1))) return after;
@@ -287,10 +275,6 @@ const hash = 0x23;
 
 function isQuote(code: number): boolean {
   return code === 0x22 || code === 0x27;
-}
-
-function quoteBefore(text: string, start: number): string {
-  return isQuote(text.charCodeAt(start - 1)) ? text.charAt(start - 1) : '';
 }
 
 function codesOf(characters: string): ReadonlySet<number> {

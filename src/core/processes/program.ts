@@ -59,9 +59,7 @@ const programs = ['.com', '.exe'];
 const batchFiles = ['.bat', '.cmd'];
 const defaultExtensions = '.COM;.EXE;.BAT;.CMD';
 
-/**
- * Throws as a spawn would: ENOENT, EACCES (a folder), ENOEXEC (not a program), EINVAL (an argument with a line break).
- */
+/** Throws as a spawn would: ENOENT, EACCES (a folder), ENOEXEC (not a program), EINVAL (a line break). */
 export function windowsProgram(command: string, args: readonly string[], where: Where): WindowsProgram {
   const found = findCommand(command, where);
   const kind = win32.extname(found).toLowerCase();

@@ -1,7 +1,6 @@
 /**
- * Reads and writes JSON-RPC. Reading never throws. Clients are read strictly. Servers are read tolerantly, because a
- * call would hang until its time limit without its answer. Messages are written around existing JSON, to use cached
- * lists.
+ * Reads and writes JSON-RPC. Reading never throws. Clients are read strictly, and servers tolerantly, because a call
+ * would hang without its answer. Messages are written around existing JSON, to use cached lists.
  */
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { withoutMark } from '../base/byteOrderMark.js';
@@ -107,35 +106,23 @@ export async function parseLongMessages(share: LoopShare, text: string): Promise
 export function readMessages(value: unknown): JSONRPCMessage[] | undefined {
   const values: unknown[] = Array.isArray(value) ? value : [value];
   if (values.length === 0 || values.length > mostInBatch) return undefined;
-  const messages: JSONRPCMessage[] = [];
-  for (const each of values) {
-    const message = wireMessage(readMessage(each, true));
-    if (!message) return undefined;
-    messages.push(message);
-  }
-  return messages;
+  const messages = values.map((each) => wireMessage(readMessage(each, true)));
+  return messages.every((message) => message !== undefined) ? messages : undefined;
 }
 
 /** Undefined if the message means nothing. */
 export function wireMessage(message: Message): JSONRPCMessage | undefined {
   const jsonrpc = '2.0';
-  switch (message.kind) {
-    case 'invalid':
-      return undefined;
-    case 'response': {
-      const { id, result, error } = message;
-      if (error) return id === null ? { jsonrpc, error } : { jsonrpc, id, error };
-      return id === null || !result ? undefined : { jsonrpc, id, result };
-    }
-    case 'notification': {
-      const { method, params } = message;
-      return params ? { jsonrpc, method, params } : { jsonrpc, method };
-    }
-    case 'request': {
-      const { id, method, params } = message;
-      return params ? { jsonrpc, id, method, params } : { jsonrpc, id, method };
-    }
+  if (message.kind === 'invalid') return undefined;
+  if (message.kind === 'response') {
+    const { id, result, error } = message;
+    if (error) return id === null ? { jsonrpc, error } : { jsonrpc, id, error };
+    return id === null || !result ? undefined : { jsonrpc, id, result };
   }
+  const { method, params } = message;
+  if (message.kind === 'notification') return params ? { jsonrpc, method, params } : { jsonrpc, method };
+  const { id } = message;
+  return params ? { jsonrpc, id, method, params } : { jsonrpc, id, method };
 }
 
 const readStrictly = (value: unknown): Message => readMessage(value, false);
