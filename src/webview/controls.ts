@@ -28,20 +28,11 @@ const wrong: Entered = { kind: 'wrong' };
 const value = (entered: Json): Entered => ({ kind: 'value', value: entered });
 
 function control(name: string, need: Need, field: Field): Control {
-  switch (field.kind) {
-    case 'group':
-      return group(name, need, field);
-    case 'list':
-      return list(name, need, field);
-    case 'flag':
-      return need === 'optional' ? choice(name, need, field, booleans) : flag(name, field);
-    case 'choice':
-      return choice(name, need, field, field.options);
-    case 'text':
-    case 'json':
-    case 'number':
-      return line(name, need, field);
-  }
+  if (field.kind === 'group') return group(name, need, field);
+  if (field.kind === 'list') return list(name, need, field);
+  if (field.kind === 'choice') return choice(name, need, field, field.options);
+  if (field.kind !== 'flag') return line(name, need, field);
+  return need === 'optional' ? choice(name, need, field, booleans) : flag(name, field);
 }
 
 type LineField = Extract<Field, { kind: 'text' | 'json' | 'number' }>;

@@ -25,6 +25,7 @@ const anchors = new RegExp(
 );
 
 const space = /[ \t]{0,8}/y;
+const openingQuote = /(?:\\?["'])?/y;
 const credentials = /[A-Za-z0-9._~+/=-]+/y;
 const tokenWord = /[\w.~+/=-]+/y;
 const plainWord = /^[A-Za-z]{1,15}[.,;:!?]?$/;
@@ -136,14 +137,10 @@ class Scan {
     const isWeak = strength === 'weak';
     if (text.charAt(start) === '[') return this.list(start + 1, isWeak);
     if (text.charAt(start) === '{') return after;
-    let quote = '';
-    if (text.charAt(start) === '\\' && isQuote(text.charCodeAt(start + 1))) quote = text.slice(start, start + 2);
-    else if (isQuote(text.charCodeAt(start))) quote = text.charAt(start);
-    start += quote.length;
-    const first = start;
-    const scheme = /authorization$/i.test(name) ? this.endOf(/[A-Za-z]{1,20}[ \t]{1,8}(?=\S)/y, start) : start;
+    const first = this.endOf(openingQuote, start);
+    const quote = text.slice(start, first);
     const wholeLine = quote === '' && !equals && /authorization$|cookie$/i.test(name);
-    start = scheme;
+    start = /authorization$/i.test(name) ? this.endOf(/[A-Za-z]{1,20}[ \t]{1,8}(?=\S)/y, first) : first;
     // A single word before a colon is prose more often than not.
     const telling = equals || quoted;
     const opaque = !telling && (isWeak || strength === 'word');

@@ -4,6 +4,7 @@
  */
 import { type Clock, delay } from './clock.js';
 import { type Disposable, toDisposable } from './disposables.js';
+import { Emitter, nextEvent } from './events.js';
 import { TokenBucket } from './tokenBucket.js';
 
 export type Sliced<Result> = Generator<void, Result, void>;
@@ -38,7 +39,7 @@ const owners = new WeakMap<object, LoopShare>();
 export class LoopShare {
   private readonly bucket: TokenBucket;
   private long = 0;
-  private readonly waiting = new Set<() => void>();
+  private readonly freed = new Emitter<void>();
 
   static of(value: object): LoopShare | undefined {
     return owners.get(value);
@@ -91,17 +92,12 @@ export class LoopShare {
   /** Resolves when there is room for a long message, or at the signal. The reader disposes of the result. */
   async placeForLong(signal: AbortSignal): Promise<Disposable> {
     while (this.long >= mostLong && !signal.aborted) {
-      await new Promise<void>((resolve) => {
-        this.waiting.add(resolve);
-        signal.addEventListener('abort', () => resolve(), { once: true });
-      });
+      await nextEvent(this.freed.event, () => true, signal).catch(() => undefined);
     }
     this.long += 1;
     return toDisposable(() => {
       this.long -= 1;
-      const waiting = [...this.waiting];
-      this.waiting.clear();
-      for (const resolve of waiting) resolve();
+      this.freed.fire();
     });
   }
 
