@@ -138,15 +138,12 @@ function readMessage(value: unknown, isTolerant: boolean): Message {
     return isTolerant ? readServerResponse(id, value) : readClientResponse(id, value);
   }
   if (typeof method !== 'string') return { kind: 'invalid', id, error: invalid('`method` must be a string.') };
-  if ('id' in value && id === null && !isTolerant) {
+  if ('id' in value && id === null && !isTolerant)
     return { kind: 'invalid', id, error: invalid('`id` must be a string or a number.') };
-  }
   const given = value['params'] ?? undefined;
   const params = isObject(given) ? presentParams(method, given) : undefined;
-  if (given !== undefined && !params && !isTolerant) {
-    const error = { code: errorCodes.invalidParams, message: '`params` must be an object.' };
-    return { kind: 'invalid', id, error };
-  }
+  if (given !== undefined && !params && !isTolerant)
+    return { kind: 'invalid', id, error: invalid('`params` must be an object.', errorCodes.invalidParams) };
   return id === null ? { kind: 'notification', method, params } : { kind: 'request', id, method, params };
 }
 
@@ -179,8 +176,8 @@ function readError(error: Fields, whose: 'client' | 'server'): RpcError {
   };
 }
 
-function invalid(message: string): RpcError {
-  return { code: errorCodes.invalidRequest, message };
+function invalid(message: string, code: number = errorCodes.invalidRequest): RpcError {
+  return { code, message };
 }
 
 export function resultMessage(id: RequestId, resultJson: string): string {
