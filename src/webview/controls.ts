@@ -1,8 +1,9 @@
 /** Makes the fields of a form. Each shows its label, its purpose and the error of its input. */
 import { roundingError } from '../core/base/exactNumbers.js';
+import { isObject } from '../core/base/isObject.js';
 import { enteredText, inputs, sentText } from './formats.js';
 import { button, element, newId } from './page.js';
-import type { Field, Json, Member } from './schemaForm.js';
+import type { Field, Json, Member, Option } from './schemaForm.js';
 
 type Entered =
   /** The arguments do not have the value. */
@@ -27,20 +28,11 @@ const wrong: Entered = { kind: 'wrong' };
 const value = (entered: Json): Entered => ({ kind: 'value', value: entered });
 
 function control(name: string, need: Need, field: Field): Control {
-  switch (field.kind) {
-    case 'group':
-      return group(name, need, field);
-    case 'list':
-      return list(name, need, field);
-    case 'flag':
-      return need === 'optional' ? choice(name, need, field, booleans) : flag(name, field);
-    case 'choice':
-      return choice(name, need, field, field.options);
-    case 'text':
-    case 'json':
-    case 'number':
-      return line(name, need, field);
-  }
+  if (field.kind === 'group') return group(name, need, field);
+  if (field.kind === 'list') return list(name, need, field);
+  if (field.kind === 'choice') return choice(name, need, field, field.options);
+  if (field.kind !== 'flag') return line(name, need, field);
+  return need === 'optional' ? choice(name, need, field, booleans) : flag(name, field);
 }
 
 type LineField = Extract<Field, { kind: 'text' | 'json' | 'number' }>;
@@ -52,37 +44,44 @@ export function form(field: Field): Control {
   return { ...all, read: () => filled(all.read()) };
 }
 
-const booleans = [
-  { label: 'true', value: true },
-  { label: 'false', value: false },
-] as const;
+const booleans = [true, false].map((one): Option => ({ label: String(one), value: one }));
 
-interface Frame {
-  readonly root: HTMLElement;
-  readonly describedBy: string;
-  complain(message: string): Entered;
-  quiet(): void;
-}
+type Input = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement;
 
-function frame(id: string, name: string, need: Need, field: Field, hints: readonly string[]): Frame {
-  const note = newId();
-  const error = newId();
+/** A complaint, in place of the value. */
+type Complaint = string;
+
+/** Puts an input below its label and its hints, and shows its complaint. */
+function framed(
+  input: Input,
+  name: string,
+  need: Need,
+  field: Field,
+  hints: readonly string[],
+  own: Pick<Control, 'draft' | 'restore'> & { read(): Entered | Complaint },
+): Control {
+  const [id, note, error] = [newId(), newId(), newId()];
+  input.id = id;
+  input.setAttribute('aria-describedby', `${note} ${error}`);
+  if (need === 'required') input.setAttribute('aria-required', 'true');
   const complaint = element('p', { id: error, class: 'error', role: 'alert' });
   const label = element('label', { for: id }, name, ...requiredMark(need));
   const lines = [field.title === name ? '' : field.title, field.description, ...hints].filter((hint) => hint !== '');
-  const root = element('div', { class: 'field' }, label, element('p', { id: note, class: 'note' }, lines.join(' · ')));
+  const described = element('p', { id: note, class: 'note' }, lines.join(' · '));
+  const root = element('div', { class: 'field' }, label, described, input);
   return {
+    ...own,
     root,
-    describedBy: `${note} ${error}`,
-    complain: (message) => {
-      complaint.textContent = message;
-      root.append(complaint);
-      root.querySelector(`#${id}`)?.setAttribute('aria-invalid', 'true');
-      return wrong;
-    },
-    quiet: () => {
+    focus: () => input.focus(),
+    read: () => {
       complaint.remove();
-      root.querySelector(`#${id}`)?.removeAttribute('aria-invalid');
+      input.removeAttribute('aria-invalid');
+      const entered = own.read();
+      if (typeof entered !== 'string') return entered;
+      complaint.textContent = entered;
+      root.append(complaint);
+      input.setAttribute('aria-invalid', 'true');
+      return wrong;
     },
   };
 }
@@ -94,71 +93,50 @@ function requiredMark(need: Need): (Node | string)[] {
 
 function line(name: string, need: Need, field: LineField): Control {
   const { kind } = field;
-  const id = newId();
-  const around = frame(id, name, need, field, hintsOf(field));
   const initial = need === 'optional' ? undefined : field.initial;
-  const shared = {
-    id,
-    'aria-describedby': around.describedBy,
-    'aria-required': need === 'required' ? 'true' : undefined,
-  };
   const placeholder = field.initial === undefined ? undefined : `default: ${JSON.stringify(field.initial)}`;
-  const format = field.kind === 'text' ? field.format : undefined;
+  const format = kind === 'text' ? field.format : undefined;
+  const [type, step] = format === undefined ? ['number', 'any'] : [inputs[format].type, '1'];
   const input =
     kind === 'number' || format !== undefined
-      ? element('input', {
-          ...shared,
-          type: format === undefined ? 'number' : inputs[format].type,
-          step: format === undefined ? 'any' : '1',
-          placeholder,
-        })
-      : element('textarea', { ...shared, rows: kind === 'json' ? '3' : '1', spellcheck: 'false', placeholder });
+      ? element('input', { type, step, placeholder })
+      : element('textarea', { rows: kind === 'json' ? '3' : '1', spellcheck: 'false', placeholder });
   if (kind !== 'text' && initial !== undefined) input.value = JSON.stringify(initial);
   // A text field ignores a default of another type.
   if (kind === 'text' && typeof initial === 'string') {
     input.value = format === undefined ? initial : (enteredText(format, initial) ?? '');
   }
-  around.root.append(input);
-  return {
-    root: around.root,
-    focus: () => input.focus(),
+  return framed(input, name, need, field, hintsOf(field), {
     draft: () => input.value,
     restore: (draft) => {
       if (typeof draft === 'string' || typeof draft === 'number') input.value = String(draft);
     },
     read: () => {
-      around.quiet();
-      const entered = input.value;
-      if (input.validity.badInput)
-        return around.complain(format === undefined ? 'This is not a number.' : inputs[format].wrong);
-      if (entered === '' && need === 'optional') return absent;
-      if (entered === '' && !(kind === 'text' && field.initial === '')) return around.complain(emptyError(field));
-      const read = readLine(field, entered);
-      return 'value' in read ? value(read.value) : around.complain(read.error);
+      if (input.validity.badInput) return format === undefined ? 'This is not a number.' : inputs[format].wrong;
+      if (input.value === '' && need === 'optional') return absent;
+      if (input.value === '' && !(kind === 'text' && field.initial === '')) return emptyError(field);
+      return readLine(field, input.value);
     },
-  };
+  });
 }
 
-function readLine(field: LineField, entered: string): { readonly value: Json } | { readonly error: string } {
+function readLine(field: LineField, entered: string): Entered | Complaint {
   switch (field.kind) {
     case 'text': {
       const { format } = field;
       const sent = format === undefined || entered === '' ? entered : sentText(format, entered);
-      const error = sent === undefined && format ? inputs[format].wrong : textError(field, sent ?? '');
-      return error === '' ? { value: sent ?? '' } : { error };
+      if (sent === undefined) return format ? inputs[format].wrong : '';
+      return textError(field, sent) || value(sent);
     }
     case 'json':
       try {
         const parsed = JSON.parse(entered) as Json;
-        const error = roundingError(entered);
-        return error === undefined ? { value: parsed } : { error };
+        return roundingError(entered) ?? value(parsed);
       } catch (error) {
-        return { error: `This is not JSON: ${(error as SyntaxError).message}` };
+        return `This is not JSON: ${(error as SyntaxError).message}`;
       }
-    case 'number': {
-      const error = roundingError(entered) ?? numberError(field, Number(entered));
-      return error === '' ? { value: Number(entered) } : { error };
-    }
+    case 'number':
+      return (roundingError(entered) ?? numberError(field, Number(entered))) || value(Number(entered));
   }
 }
 
@@ -206,98 +184,76 @@ function numberError({ integer, minimum, maximum }: Extract<Field, { kind: 'numb
 }
 
 function flag(name: string, field: Field): Control {
-  const id = newId();
-  const around = frame(id, name, 'item', field, []);
-  const box = element('input', { id, type: 'checkbox', 'aria-describedby': around.describedBy });
+  const box = element('input', { type: 'checkbox' });
   box.checked = field.initial === true;
-  around.root.prepend(box);
-  around.root.classList.add('flag');
-  return {
-    root: around.root,
-    focus: () => box.focus(),
+  const made = framed(box, name, 'item', field, [], {
     draft: () => box.checked,
     restore: (draft) => {
       if (typeof draft === 'boolean') box.checked = draft;
     },
     read: () => value(box.checked),
-  };
+  });
+  made.root.prepend(box);
+  made.root.classList.add('flag');
+  return made;
 }
 
-function choice(
-  name: string,
-  need: Need,
-  field: Field,
-  options: readonly { readonly label: string; readonly value: Json }[],
-): Control {
-  const id = newId();
-  const around = frame(id, name, need, field, []);
+function choice(name: string, need: Need, field: Field, options: readonly Option[]): Control {
   const usual = field.initial === undefined ? '' : ` (default: ${JSON.stringify(field.initial)})`;
-  const required = need === 'required' ? 'true' : undefined;
-  const select = element('select', { id, 'aria-describedby': around.describedBy, 'aria-required': required });
+  const select = element('select', {});
   select.append(element('option', { value: '' }, need === 'optional' ? `not set${usual}` : 'Choose…'));
   options.forEach((option, index) => select.append(element('option', { value: String(index) }, option.label)));
   if (need !== 'optional') {
     const initial = options.length === 1 ? 0 : options.findIndex((option) => option.value === field.initial);
     if (initial >= 0) select.value = String(initial);
   }
-  around.root.append(select);
-  const chosenOption = (): { readonly label: string; readonly value: Json } | undefined =>
-    select.value === '' ? undefined : options[Number(select.value)];
-  return {
-    root: around.root,
-    focus: () => select.focus(),
+  const chosenOption = (): Option | undefined => (select.value === '' ? undefined : options[Number(select.value)]);
+  return framed(select, name, need, field, [], {
     draft: () => chosenOption()?.label ?? '',
     restore: (draft) => {
       const index = options.findIndex(({ label, value: own }) => label === draft || own === draft);
       if (index >= 0 || draft === '') select.value = index < 0 ? '' : String(index);
     },
     read: () => {
-      around.quiet();
       const chosen = chosenOption();
       if (chosen) return value(chosen.value);
-      return need === 'optional' ? absent : around.complain('Choose one.');
+      return need === 'optional' ? absent : 'Choose one.';
     },
-  };
+  });
 }
 
 function members(all: readonly Member[]): Control {
-  const controls = all.map(({ name, required, field }) => ({
-    name,
-    control: control(name, required ? 'required' : 'optional', field),
-  }));
-  const root = element('div', { class: 'members' }, ...controls.map((each) => each.control.root));
+  const controls = all.map(({ name, required, field }) => {
+    return { name, own: control(name, required ? 'required' : 'optional', field) };
+  });
   return {
-    root,
-    focus: () => controls[0]?.control.focus(),
-    draft: () => Object.fromEntries(controls.map(({ name, control: one }) => [name, one.draft()])),
+    root: element('div', { class: 'members' }, ...controls.map(({ own }) => own.root)),
+    focus: () => controls[0]?.own.focus(),
+    draft: () => Object.fromEntries(controls.map(({ name, own }) => [name, own.draft()])),
     restore: (draft) => {
-      if (typeof draft !== 'object' || draft === null) return;
-      for (const { name, control: one } of controls) {
-        if (Object.hasOwn(draft, name)) one.restore((draft as Readonly<Record<string, Json>>)[name]);
-      }
+      if (!isObject(draft)) return;
+      for (const { name, own } of controls) if (Object.hasOwn(draft, name)) own.restore(draft[name] as Json);
     },
     read: () => {
       // Reads every field, so that all errors show at once.
-      const entered = controls.map(({ name, control: one }) => ({ name, one, read: one.read() }));
-      const first = entered.find(({ read }) => read.kind === 'wrong');
-      if (first) return wrong;
+      const entered = controls.map(({ name, own }) => ({ name, read: own.read() }));
+      if (entered.some(({ read }) => read.kind === 'wrong')) return wrong;
       const present = entered.flatMap(({ name, read }) => (read.kind === 'value' ? [[name, read.value] as const] : []));
       return present.length === 0 ? absent : value(Object.fromEntries(present));
     },
   };
 }
 
-function filled(entered: Entered): Entered {
-  return entered.kind === 'absent' ? value({}) : entered;
-}
+const filled = (entered: Entered): Entered => (entered.kind === 'absent' ? value({}) : entered);
 
 function group(name: string, need: Need, field: Extract<Field, { kind: 'group' }>): Control {
-  const inner = members(
-    // The parts of an optional object are required only if it is given. The server checks this.
-    field.members.map((member) => (need !== 'optional' ? member : { ...member, required: false })),
-  );
-  const root = fieldset(name, need, field, inner.root);
-  return { ...inner, root, read: () => (need === 'optional' ? inner.read() : filled(inner.read())) };
+  if (need !== 'optional') {
+    const inner = members(field.members);
+    return { ...inner, root: fieldset(name, need, field, inner.root), read: () => filled(inner.read()) };
+  }
+  // The parts of an optional object are required only if it is given. The server checks this.
+  const inner = members(field.members.map((member) => ({ ...member, required: false })));
+  return { ...inner, root: fieldset(name, need, field, inner.root) };
 }
 
 function fieldset(name: string, need: Need, field: Field, ...content: HTMLElement[]): HTMLFieldSetElement {
@@ -306,7 +262,7 @@ function fieldset(name: string, need: Need, field: Field, ...content: HTMLElemen
 }
 
 function list(name: string, need: Need, field: Extract<Field, { kind: 'list' }>): Control {
-  const rows: { readonly root: HTMLElement; readonly control: Control; readonly number: number }[] = [];
+  const rows: { readonly control: Control; readonly number: number }[] = [];
   const container = element('div', { class: 'items' });
   const add = button(`Add to ${name}`, () => append().focus(), { class: 'secondary' });
   const root = fieldset(name, need, field, container, add);
@@ -316,23 +272,19 @@ function list(name: string, need: Need, field: Extract<Field, { kind: 'list' }>)
   function append(): Control {
     // The other items keep their numbers when one is removed.
     const number = (rows.at(-1)?.number ?? 0) + 1;
-    const one = control(`${name} ${number}`, 'item', field.item);
-    const remove = button('Remove', () => {
-      rows.splice(
-        rows.findIndex((each) => each.control === one),
-        1,
-      );
-      row.root.remove();
+    const row = { control: control(`${name} ${number}`, 'item', field.item), number };
+    const taken = (): void => {
+      rows.splice(rows.indexOf(row), 1);
+      item.remove();
       limit();
       add.focus();
-    });
-    remove.className = 'secondary';
-    remove.setAttribute('aria-label', `Remove ${name} ${number}`);
-    const row = { root: element('div', { class: 'item' }, one.root, remove), control: one, number };
+    };
+    const remove = button('Remove', taken, { class: 'secondary', 'aria-label': `Remove ${name} ${number}` });
+    const item = element('div', { class: 'item' }, row.control.root, remove);
     rows.push(row);
-    container.append(row.root);
+    container.append(item);
     limit();
-    return one;
+    return row.control;
   }
   if (need !== 'optional') for (let count = 0; count < field.least; count++) append();
   return {

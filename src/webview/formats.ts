@@ -43,23 +43,14 @@ function withOffset(local: string): string | undefined {
   const date = new Date(local);
   if (Number.isNaN(date.getTime())) return undefined;
   const minutes = -date.getTimezoneOffset();
-  const [hours, rest] = [Math.floor(Math.abs(minutes) / 60), Math.abs(minutes) % 60];
-  return localText(date) + (minutes === 0 ? 'Z' : `${minutes < 0 ? '-' : '+'}${two(hours)}:${two(rest)}`);
+  const zone = new Date(Math.abs(minutes) * 60_000).toISOString().slice(11, 16);
+  return localText(date) + (minutes === 0 ? 'Z' : `${minutes < 0 ? '-' : '+'}${zone}`);
 }
 
 function localText(date: Date): string {
-  const time = [date.getHours(), date.getMinutes(), date.getSeconds()].map(two).join(':');
-  return `${dayOf(date)}T${time}`;
+  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, -'.000Z'.length);
 }
 
 function today(): string {
-  return dayOf(new Date());
-}
-
-function dayOf(date: Date): string {
-  return `${String(date.getFullYear()).padStart(4, '0')}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
-}
-
-function two(number: number): string {
-  return String(number).padStart(2, '0');
+  return localText(new Date()).slice(0, 10);
 }

@@ -16,20 +16,15 @@ interface ShownOutcome {
 }
 
 export function shownOutcome(outcome: TrialOutcome): ShownOutcome {
-  switch (outcome.kind) {
-    case 'cancelled':
-      return { word: 'Cancelled', isFailure: false, nodes: [] };
-    case 'error': {
-      const detail = outcome.detail === '' ? [] : [pre(outcome.detail)];
-      return { word: 'Failed', isFailure: true, nodes: [pre(outcome.message, 'error'), ...detail] };
-    }
-    case 'result': {
-      const { result } = outcome;
-      const isFailure = result['isError'] === true;
-      const word = isFailure ? 'The tool reports an error' : 'Done';
-      return { word, isFailure, nodes: resultElements(result), copied: copiedText(result) };
-    }
+  if (outcome.kind === 'cancelled') return { word: 'Cancelled', isFailure: false, nodes: [] };
+  if (outcome.kind === 'error') {
+    const detail = outcome.detail === '' ? [] : [pre(outcome.detail)];
+    return { word: 'Failed', isFailure: true, nodes: [pre(outcome.message, 'error'), ...detail] };
   }
+  const { result } = outcome;
+  const isFailure = result['isError'] === true;
+  const word = isFailure ? 'The tool reports an error' : 'Done';
+  return { word, isFailure, nodes: resultElements(result), copied: copiedText(result) };
 }
 
 /** Returns the text of a result with texts only, or the whole result as JSON. */

@@ -1,4 +1,5 @@
 /** Makes a form of a JSON Schema as plain values. What a form cannot express becomes a field of JSON. Pure. */
+import { isObject } from '../core/base/isObject.js';
 import { enteredText, formatOf, type Format } from './formats.js';
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
@@ -31,7 +32,7 @@ export type Field = Described &
     | { readonly kind: 'json'; readonly accepts: string }
   );
 
-interface Option {
+export interface Option {
   readonly label: string;
   readonly value: Json;
 }
@@ -99,7 +100,7 @@ function fieldOf(given: unknown, draft: Draft, standing: Standing): Field {
       initial: described.initial === undefined ? field.initial : described.initial,
     };
   }
-  switch (isUnion(schema) ? undefined : typeOf(schema)) {
+  switch (unionsOf(schema).length > 0 ? undefined : typeOf(schema)) {
     case 'string':
       return {
         kind: 'text',
@@ -121,15 +122,14 @@ function fieldOf(given: unknown, draft: Draft, standing: Standing): Field {
     case 'boolean':
       return { kind: 'flag', ...described };
     case 'object': {
-      const required = new Set(
-        Array.isArray(schema['required']) ? schema['required'].filter((one) => typeof one === 'string') : [],
-      );
-      const properties = propertiesOf(schema, required);
+      const properties = new Map(isObject(schema['properties']) ? Object.entries(schema['properties']) : []);
       // The root is the arguments, and a tool without arguments has an empty form.
-      const closed = depth === 0 && !isOpen(schema);
-      const fits = hasRoom(draft, properties.length * elementsOfField * copies);
-      if (!fits || (!isDescribed(schema) && !closed)) return json('an object');
-      const members = properties.map(([name, property]): Member => {
+      const hasFields = properties.size > 0 || (depth === 0 && !isOpen(schema));
+      const given: readonly unknown[] = Array.isArray(schema['required']) ? schema['required'] : [];
+      const required = new Set(given.filter((one) => typeof one === 'string'));
+      for (const name of required) if (!properties.has(name)) properties.set(name, schema['additionalProperties']);
+      if (!hasRoom(draft, properties.size * elementsOfField * copies) || !hasFields) return json('an object');
+      const members = [...properties].map(([name, property]): Member => {
         const isRequired = required.has(name);
         const field = fieldOf(property, draft, { depth: depth + 1, copies, needed: isRequired });
         return { name, required: isRequired, field };
@@ -140,7 +140,7 @@ function fieldOf(given: unknown, draft: Draft, standing: Standing): Field {
       const items = schema['items'];
       const least = count(schema['minItems']) ?? 0;
       const all = copies * Math.max(1, least);
-      if (!isSchema(items) || schema['prefixItems'] !== undefined || !hasRoom(draft, all * elementsOfField)) {
+      if (!isObject(items) || schema['prefixItems'] !== undefined || !hasRoom(draft, all * elementsOfField)) {
         return json('a list');
       }
       const item = fieldOf(items, draft, { depth: depth + 1, copies: all, needed: true });
@@ -149,18 +149,6 @@ function fieldOf(given: unknown, draft: Draft, standing: Standing): Field {
     default:
       return json(anyAllowed);
   }
-}
-
-function isDescribed({ properties }: Schema): boolean {
-  return isSchema(properties) && Object.keys(properties).length > 0;
-}
-
-/** Returns the schemas by name, including required names without a description. */
-function propertiesOf(schema: Schema, required: ReadonlySet<string>): [string, unknown][] {
-  const described = isSchema(schema['properties']) ? Object.entries(schema['properties']) : [];
-  const names = new Set(described.map(([name]) => name));
-  const others = [...required].filter((name) => !names.has(name));
-  return [...described, ...others.map((name): [string, unknown] => [name, schema['additionalProperties']])];
 }
 
 const anyAllowed = 'any value that the schema allows';
@@ -189,7 +177,7 @@ function hasRoom(draft: Draft, elements: number): boolean {
 
 function isOpen(schema: Schema): boolean {
   const { additionalProperties, patternProperties } = schema;
-  return isSchema(additionalProperties) || additionalProperties === true || isSchema(patternProperties);
+  return isObject(additionalProperties) || additionalProperties === true || isObject(patternProperties);
 }
 
 function typeOf(schema: Schema): string | undefined {
@@ -199,8 +187,8 @@ function typeOf(schema: Schema): string | undefined {
     const types = type.filter((one) => one !== 'null');
     return types.length === 1 ? text(types[0]) : undefined;
   }
-  if (isSchema(schema['properties'])) return 'object';
-  return isSchema(schema['items']) ? 'array' : undefined;
+  if (isObject(schema['properties'])) return 'object';
+  return isObject(schema['items']) ? 'array' : undefined;
 }
 
 function optionsOf(schema: Schema): Option[] | undefined {
@@ -212,12 +200,12 @@ function optionsOf(schema: Schema): Option[] | undefined {
   const variants = schema['oneOf'] ?? schema['anyOf'];
   if (!Array.isArray(variants) || variants.length === 0) return undefined;
   const options = variants.map((variant) => {
-    if (!isSchema(variant)) return undefined;
-    if (variant['type'] === 'null') return option(null, variant['title']);
+    if (!isObject(variant)) return undefined;
+    if (isNull(variant)) return option(null, variant['title']);
     return 'const' in variant ? option(variant['const'] as Json, variant['title']) : undefined;
   });
   // A null and one other schema are not a choice.
-  const isChoice = variants.some((variant) => isSchema(variant) && 'const' in variant);
+  const isChoice = variants.some((variant) => isObject(variant) && 'const' in variant);
   return isChoice && options.every((one) => one !== undefined) ? options : undefined;
 }
 
@@ -225,40 +213,33 @@ function option(value: Json, title?: unknown): Option {
   return { label: text(title) || (typeof value === 'string' ? value : JSON.stringify(value)), value };
 }
 
+/** Returns the alternatives of a schema without properties, by keyword. */
+function unionsOf(schema: Schema, keys: readonly string[] = ['anyOf', 'oneOf', 'allOf']): unknown[][] {
+  return schema['properties'] === undefined ? keys.map((key) => schema[key]).filter((all) => Array.isArray(all)) : [];
+}
+
+const isNull = (schema: unknown): boolean => isObject(schema) && schema['type'] === 'null';
+
 /** Returns the only schema of an `allOf` or of a union, apart from null. */
 function onlyVariant(schema: Schema): unknown {
-  for (const key of ['anyOf', 'oneOf', 'allOf']) {
-    const variants = schema[key];
-    if (!Array.isArray(variants) || schema['properties'] !== undefined) continue;
-    const rest = variants.filter((variant) => !(isSchema(variant) && variant['type'] === 'null'));
-    if (rest.length === 1) return rest[0];
-  }
-  return undefined;
+  const others = unionsOf(schema).map((variants) => variants.filter((variant) => !isNull(variant)));
+  return others.find((rest) => rest.length === 1)?.[0];
 }
 
 function allowsNull(schema: Schema): boolean {
   const { type } = schema;
-  if (Array.isArray(type)) return type.includes('null');
-  const variants = [schema['anyOf'], schema['oneOf']].flatMap((all): unknown[] => (Array.isArray(all) ? all : []));
-  return schema['properties'] === undefined && variants.some((one) => isSchema(one) && one['type'] === 'null');
-}
-
-function isUnion(schema: Schema): boolean {
-  const unions = ['anyOf', 'oneOf', 'allOf'].some((key) => Array.isArray(schema[key]));
-  return unions && schema['properties'] === undefined;
+  return Array.isArray(type) ? type.includes('null') : unionsOf(schema, ['anyOf', 'oneOf']).flat().some(isNull);
 }
 
 /** Follows references within the schema. Returns undefined for a missing target or a circle. */
 function resolved(given: unknown, root: unknown): Schema | undefined {
   let schema = given;
   for (let steps = 0; steps < 20; steps++) {
-    if (!isSchema(schema)) return undefined;
-    const reference = schema['$ref'];
+    if (!isObject(schema)) return undefined;
+    const { $ref: reference, ...own } = schema;
     if (typeof reference !== 'string') return schema;
     const target = at(root, reference);
-    if (!isSchema(target)) return undefined;
-    const own: Record<string, unknown> = { ...schema };
-    delete own['$ref'];
+    if (!isObject(target)) return undefined;
     schema = { ...target, ...own };
   }
   return undefined;
@@ -282,10 +263,6 @@ function decoded(text: string): string {
   } catch {
     return text;
   }
-}
-
-function isSchema(value: unknown): value is Schema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function text(value: unknown): string {

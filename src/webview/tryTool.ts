@@ -1,4 +1,5 @@
 /** The page of *Try Tool*: a form of the tool's schema, the progress and the result. It talks only to its panel. */
+import { sameJson } from '../core/base/canonicalJson.js';
 import { form, type Control } from './controls.js';
 import type { KeptTrial, ToPage, ToPanel, TriedTool } from './messages.js';
 import { button, element } from './page.js';
@@ -182,10 +183,8 @@ function keep(text = kept?.document): void {
 function openDocument(): void {
   const read = entered?.read();
   useDocument(true);
-  send({
-    kind: 'openDocument',
-    arguments: read?.kind === 'value' ? (read.value as Readonly<Record<string, Json>>) : {},
-  });
+  const given = read?.kind === 'value' ? (read.value as Readonly<Record<string, Json>>) : {};
+  send({ kind: 'openDocument', arguments: given });
 }
 
 /** If the form cannot hold the arguments, they become the document. */
@@ -196,20 +195,10 @@ function fill(given: Readonly<Record<string, Json>>): void {
   fields.replaceChildren(entered.root);
   const read = entered.read();
   const held: Json = read.kind === 'value' ? read.value : {};
-  const fits = read.kind !== 'wrong' && isSame(held, given);
+  const fits = read.kind !== 'wrong' && sameJson(held, given);
   useDocument(!fits);
   if (!fits) send({ kind: 'openDocument', arguments: given });
   status.textContent = 'These are the arguments of an earlier call.';
-}
-
-function isSame(one: Json | undefined, other: Json | undefined): boolean {
-  if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return one === other;
-  const keys = Object.keys(one);
-  return (
-    keys.length === Object.keys(other).length &&
-    Array.isArray(one) === Array.isArray(other) &&
-    keys.every((key) => isSame((one as Record<string, Json>)[key], (other as Record<string, Json>)[key]))
-  );
 }
 
 function useDocument(use: boolean): void {

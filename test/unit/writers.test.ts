@@ -60,7 +60,6 @@ const allowed: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'core/processes/program.ts': {
     'accessSync openSync': 'It asks whether a program may be run, and reads the beginning of it.',
   },
-  'core/processes/processTable.ts': { openSync: 'It opens files below /proc to read them.' },
   'vscode/authoring/fileEdits.ts': {
     'applyEdit save': 'The writer of the editor: it asks where links lead, before and after.',
   },

@@ -6,7 +6,6 @@
 import type { AppPage } from './appResource.js';
 import { isObject } from '../base/isObject.js';
 import { isLoopback } from '../base/loopback.js';
-import { asText } from '../base/text.js';
 
 interface FrameOptions {
   /** Letters, digits and dashes, another for each page, so that its messages are not confused with another's. */
@@ -22,12 +21,11 @@ export interface Marked {
 
 /** @returns HTML for a webview with scripts and without resources; its messages are `Marked` */
 export function framePage({ html, ui }: AppPage, { mark, isOfThisMachine }: FrameOptions): string {
-  const { policy } = contentSecurityPolicy(ui, isOfThisMachine);
   return `<!doctype html>
 <html lang="en" style="height: 100%">
   <head>
     <meta charset="utf-8" />
-    <meta http-equiv="Content-Security-Policy" content="${policy}" />
+    <meta http-equiv="Content-Security-Policy" content="${contentSecurityPolicy(ui, isOfThisMachine)}" />
     <title>App</title>
   </head>
   <body style="height: 100%; margin: 0; padding: 0; overflow: hidden">
@@ -115,32 +113,23 @@ const local = /^(?:https?|wss?):\/\/(?:localhost|127\.0\.0\.1)(?::(?:\d{1,5}|\*)
 
 const mostSources = 64;
 
-interface Policy {
-  readonly policy: string;
-  /** The declared sources without a grant. */
-  readonly refused: readonly string[];
-}
-
 /** Encrypted names of this machine count too. */
 const ofThisMachine = (source: string): boolean => isLoopback(/^[a-z]+:\/\/([^:/]+)/i.exec(source)?.[1] ?? '');
 
 /** @param ui `_meta.ui` of the page */
-export function contentSecurityPolicy(ui: Readonly<Record<string, unknown>>, isOfThisMachine: boolean): Policy {
+export function contentSecurityPolicy(ui: Readonly<Record<string, unknown>>, isOfThisMachine: boolean): string {
   const csp = isObject(ui['csp']) ? ui['csp'] : {};
-  const refused: string[] = [];
   const sources = (key: string): string => {
     const declared: unknown[] = Array.isArray(csp[key]) ? csp[key] : [];
-    const granted = declared.filter((source, index): source is string => {
+    const granted = declared.slice(0, mostSources).filter((source) => {
       const isOrigin = typeof source === 'string' && (origin.test(source) || local.test(source));
-      if (isOrigin && index < mostSources && (isOfThisMachine || !ofThisMachine(source))) return true;
-      refused.push(asText(source));
-      return false;
+      return isOrigin && (isOfThisMachine || !ofThisMachine(source));
     });
-    return granted.map((source) => ` ${source}`).join('');
+    return granted.map((source) => ` ${source as string}`).join('');
   };
   const only = (list: string): string => (list === '' ? " 'none'" : list);
   const resources = sources('resourceDomains');
-  const policy = [
+  return [
     "default-src 'none'",
     `script-src 'unsafe-inline'${resources}`,
     `style-src 'unsafe-inline'${resources}`,
@@ -153,5 +142,4 @@ export function contentSecurityPolicy(ui: Readonly<Record<string, unknown>>, isO
     `base-uri${only(sources('baseUriDomains'))}`,
     "form-action 'none'",
   ].join('; ');
-  return { policy, refused };
 }

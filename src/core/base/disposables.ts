@@ -1,7 +1,3 @@
-/**
- * A store owns resources and ends them. Invariants: `dispose` runs once. A resource added to a disposed store is
- * disposed of at once. Live stores can be counted, so a test suite can prove that it left none.
- */
 export interface Disposable {
   dispose(): void;
 }
@@ -17,6 +13,7 @@ export function toDisposable(end: () => void): Disposable {
   };
 }
 
+/** Owns resources and ends them once, and at once when it has ended. Tests count the live stores. */
 export class DisposableStore implements Disposable {
   private static readonly live = new Set<DisposableStore>();
 

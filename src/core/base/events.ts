@@ -16,7 +16,6 @@ export class Emitter<T> implements Disposable {
     return toDisposable(() => this.listeners.delete(own));
   };
 
-  /** False if making a value would be in vain. */
   get isHeard(): boolean {
     return this.listeners.size > 0;
   }

@@ -15,17 +15,15 @@ export function folded(line: string, width: number, lead = '', mark = continued)
   const lines: string[] = [];
   let text = lead;
   let used = lead.length;
-  let isEmpty = true;
-  for (const character of line) {
+  for (const [at, character] of [...line].entries()) {
     const columns = columnsOf(character);
-    if (used + columns > width && !isEmpty) {
+    if (used + columns > width && at > 0) {
       lines.push(text);
       text = mark;
       used = mark.length;
     }
     text += character;
     used += columns;
-    isEmpty = false;
   }
   return [...lines, text];
 }

@@ -37,16 +37,13 @@ const longestValue = 500;
 /** Writes one line for messages, labels, titles and tooltips without Markdown. */
 export function inert(words: TemplateStringsArray, ...values: (Plain | Icon)[]): Inert {
   let text = '';
+  // Foreign text must not end in the beginning of a link or icon completed by the next text.
+  const add = (next: string): void => void (text += /[\]$]$/.test(text) && next.startsWith('(') ? ` ${next}` : next);
   words.forEach((word, index) => {
-    // Foreign text must not end in the beginning of a link or icon completed by our words.
-    text += /[\]$]$/.test(text) && word.startsWith('(') ? ` ${word}` : word;
+    add(word);
     const value = values[index];
-    if (value === undefined) return;
     if (value instanceof Icon) text += `$(${value.id})`;
-    else {
-      const shown = unlinked(shortened(oneLine(String(value))));
-      text += /[\]$]$/.test(text) && shown.startsWith('(') ? ` ${shown}` : shown;
-    }
+    else if (value !== undefined) add(unlinked(shortened(oneLine(String(value)))));
   });
   return text as Inert;
 }
@@ -98,18 +95,12 @@ export function fenced(text: string, language = ''): Markdown {
   return new Markdown(`${fence}${language}\n${withoutHidden(text)}\n${fence}`, own);
 }
 
-/**
- * Takes Markdown sources: our documentation, and a model's answer, because the editor shows it without trust. The test
- * of this module lists the permitted callers.
- */
+/** Takes our documentation, and a model's answer, because the editor shows it without trust. A test lists the callers. */
 export function asMarkdown(text: string): Markdown {
   return new Markdown(text, own);
 }
 
-/**
- * Writes every invisible character as its number: control characters, changes of direction, fillers, and runs of blanks
- * long enough to push text out of sight. Ends of lines and tabs stay.
- */
+/** Writes invisible characters, and runs of blanks that could push text out of sight, as numbers. Ends of lines stay. */
 export function visible(text: string): string {
   const shown = withoutHidden(text);
   return shown.replace(/[ \t]{9,}/g, (blanks, at: number) =>
@@ -173,13 +164,9 @@ function replacedEach(text: string, runs: RegExp, made: (one: string) => string,
 
 type Kept = (one: string, at: number) => boolean;
 
-function numbered(character: string): string {
-  return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
-}
-
-function percentEncoded(character: string): string {
-  return `%${(character.codePointAt(0) ?? 0).toString(16).toUpperCase()}`;
-}
+const hex = (character: string): string => (character.codePointAt(0) ?? 0).toString(16);
+const numbered = (character: string): string => `\\u{${hex(character)}}`;
+const percentEncoded = (character: string): string => `%${hex(character).toUpperCase()}`;
 
 function escapedInJson(character: string): string {
   const units = character.split('');
@@ -223,7 +210,5 @@ function escapeMarkdown(text: string): string {
 }
 
 function longestRun(text: string): number {
-  let longest = 0;
-  for (const [run] of text.matchAll(/`+/g)) longest = Math.max(longest, run.length);
-  return longest;
+  return (text.match(/`+/g) ?? []).reduce((longest, run) => Math.max(longest, run.length), 0);
 }

@@ -29,18 +29,18 @@ export class Redactor {
   /** Registers values until the result is disposed of. Several owners may register the same value. */
   register(values: Iterable<string>): Disposable {
     const own = [...new Set([...values].flatMap(partsOf))].filter((value) => value.length >= shortestSecret);
-    for (const value of own) this.secrets.set(value, (this.secrets.get(value) ?? 0) + 1);
+    this.count(own, 1);
+    return toDisposable(() => this.count(own, -1));
+  }
+
+  private count(values: readonly string[], change: 1 | -1): void {
+    for (const value of values) {
+      const count = (this.secrets.get(value) ?? 0) + change;
+      if (count > 0) this.secrets.set(value, count);
+      else this.secrets.delete(value);
+    }
     this.known = undefined;
     this.changes += 1;
-    return toDisposable(() => {
-      for (const value of own) {
-        const count = (this.secrets.get(value) ?? 1) - 1;
-        if (count > 0) this.secrets.set(value, count);
-        else this.secrets.delete(value);
-      }
-      this.known = undefined;
-      this.changes += 1;
-    });
   }
 
   redact(text: string, limit = longestText): string {
@@ -57,19 +57,13 @@ export class Redactor {
   }
 
   private redactWhole(text: string): string {
-    if (this.secrets.size === 0) return withoutSecrets(text);
     return withoutSecrets(text, { known: (part) => this.withoutRegistered(part) });
   }
 }
 
 /** Each part of a value may be quoted separately. */
 function partsOf(value: string): string[] {
-  return [
-    value,
-    ...linesOf(value),
-    ...leavesOf(value).flatMap((leaf) => [leaf, ...linesOf(leaf)]),
-    ...secretsIn(value),
-  ];
+  return [...[value, ...leavesOf(value)].flatMap((text) => [text, ...linesOf(text)]), ...secretsIn(value)];
 }
 
 function linesOf(value: string): string[] {
@@ -81,11 +75,10 @@ function leavesOf(value: string): string[] {
   if (!/^\s*["[{]/.test(value)) return [];
   const found: string[] = [];
   try {
-    const left: unknown[] = [JSON.parse(value)];
-    for (let next = left.pop(); next !== undefined; next = left.pop()) {
-      if (typeof next === 'object' && next !== null) for (const each of Object.values(next)) left.push(each);
-      else if (!isTrivial(asText(next))) found.push(asText(next));
-    }
+    JSON.parse(value, (_, inner: unknown) => {
+      if (typeof inner !== 'object' && !isTrivial(asText(inner))) found.push(asText(inner));
+      return inner;
+    });
   } catch {
     // It only begins like JSON.
   }

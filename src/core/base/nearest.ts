@@ -1,11 +1,11 @@
-/** Returns the closest candidate to a misspelt name, or undefined if none is close. */
-export function nearest(found: string, candidates: Iterable<string>): string | undefined {
+/** Returns the closest candidate to a misspelt name, or undefined if none is close. @param most the most slips */
+export function nearest(found: string, candidates: Iterable<string>, most?: number): string | undefined {
   let best: string | undefined;
   let fewest = Infinity;
   const plain = withoutSeparators(found);
   for (const candidate of candidates) {
     const slips = Math.min(distance(found, candidate), distance(plain, withoutSeparators(candidate)) + 0.5);
-    const allowed = Math.max(1.5, Math.floor(Math.max(found.length, candidate.length) / 3));
+    const allowed = most ?? Math.max(1.5, Math.floor(Math.max(found.length, candidate.length) / 3));
     if (slips <= allowed && slips < fewest) {
       best = candidate;
       fewest = slips;

@@ -1,7 +1,4 @@
-/**
- * A problem is something a person can act on. It has a stable code, a place in a file, a finding and a next step. Other
- * rooms make problems; the codes are listed here, so each has its documentation.
- */
+/** A problem is something a person can act on. The codes of all rooms are listed here, so each has its documentation. */
 export interface Position {
   readonly line: number;
   /** Counted from zero like lines, in UTF-16 code units. */

@@ -1,8 +1,6 @@
 /**
  * Recognises names and words of secrets. In doubt it is a secret: a masked harmless value costs a person a minute, and
- * a visible secret costs much more. `secretScan.ts` finds the names and words in texts.
- *
- * The work is bounded, and no expression repeats a repetition, so every name and word costs about the same.
+ * a visible secret costs much more. No expression repeats a repetition, so every name and word costs about the same.
  */
 const longestName = 96;
 
@@ -148,12 +146,6 @@ export function isRandom(word: string): boolean {
 /** True if letters and digits, or capitals and small letters, alternate more often than in words. */
 function isJumbled(part: string): boolean {
   if (!/\d/.test(part) || !/[A-Za-z]/.test(part)) return false;
-  let runs = 1;
-  for (let index = 1; index < part.length; index++) if (kindAt(part, index) !== kindAt(part, index - 1)) runs++;
-  return part.length / runs <= 2.7;
-}
-
-function kindAt(text: string, index: number): 'digit' | 'capital' | 'small' {
-  const code = text.charCodeAt(index);
-  return code < 58 ? 'digit' : code < 91 ? 'capital' : 'small';
+  const runs = part.match(/\d+|[A-Z]+|[a-z]+/g) ?? [];
+  return part.length / runs.length <= 2.7;
 }

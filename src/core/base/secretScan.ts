@@ -1,18 +1,9 @@
 /**
- * Finds secrets in a text by the names beside them and by their shape. `secretNames.ts` recognises names and words.
- *
- * The scan is linear by construction (S2): it goes from anchor to anchor, looks back a bounded number of characters,
- * and skips earlier stretches on its way forward.
+ * Finds secrets in a text by the names beside them and by their shape. The scan is linear (S2): it goes from anchor to
+ * anchor, looks back a bounded number of characters, and skips earlier stretches on its way forward.
  */
-import {
-  isNoValue,
-  isRandom,
-  isToken,
-  isTrivial,
-  type NameStrength,
-  nameStrength,
-  tokenBeginnings,
-} from './secretNames.js';
+import { isNoValue, isRandom, isToken, isTrivial, nameStrength, tokenBeginnings } from './secretNames.js';
+import type { NameStrength } from './secretNames.js';
 
 /** The place of a secret. `environment` marks any value of an environment. */
 export interface Found {
@@ -34,6 +25,7 @@ const anchors = new RegExp(
 );
 
 const space = /[ \t]{0,8}/y;
+const openingQuote = /(?:\\?["'])?/y;
 const credentials = /[A-Za-z0-9._~+/=-]+/y;
 const tokenWord = /[\w.~+/=-]+/y;
 const plainWord = /^[A-Za-z]{1,15}[.,;:!?]?$/;
@@ -110,7 +102,7 @@ class Scan {
     if (first === '{' && /,\s*$/.test(text.slice(after, start))) return after;
     const userName = /^(?:-u|-U|--user|--proxy-user)$/.test(option);
     if (!userName && nameStrength(option) === 'none') return after;
-    const end = this.valueEnd(start, quoteBefore(text, start));
+    const end = this.valueEnd(start, isQuote(text.charCodeAt(start - 1)) ? text.charAt(start - 1) : '');
     const value = text.slice(start, Math.min(end, start + 100));
     if (userName) {
       const colon = text.slice(start, Math.min(end, start + 256)).indexOf(':');
@@ -145,14 +137,10 @@ class Scan {
     const isWeak = strength === 'weak';
     if (text.charAt(start) === '[') return this.list(start + 1, isWeak);
     if (text.charAt(start) === '{') return after;
-    let quote = '';
-    if (text.charAt(start) === '\\' && isQuote(text.charCodeAt(start + 1))) quote = text.slice(start, start + 2);
-    else if (isQuote(text.charCodeAt(start))) quote = text.charAt(start);
-    start += quote.length;
-    const first = start;
-    const scheme = /authorization$/i.test(name) ? this.endOf(/[A-Za-z]{1,20}[ \t]{1,8}(?=\S)/y, start) : start;
+    const first = this.endOf(openingQuote, start);
+    const quote = text.slice(start, first);
     const wholeLine = quote === '' && !equals && /authorization$|cookie$/i.test(name);
-    start = scheme;
+    start = /authorization$/i.test(name) ? this.endOf(/[A-Za-z]{1,20}[ \t]{1,8}(?=\S)/y, first) : first;
     // A single word before a colon is prose more often than not.
     const telling = equals || quoted;
     const opaque = !telling && (isWeak || strength === 'word');
@@ -191,10 +179,7 @@ class Scan {
     }
   }
 
-  /**
-   * Finds the password of `scheme://user:password@host/path`. It may hold `@`, and other characters without their
-   * escapes.
-   */
+  /** Finds the password of `scheme://user:password@host/path`. It may hold `@` and other characters unescaped. */
   private address(at: number, after: number): number {
     const { text } = this;
     if (!nameCodes.has(text.charCodeAt(at - 1))) return after;
@@ -287,10 +272,6 @@ const hash = 0x23;
 
 function isQuote(code: number): boolean {
   return code === 0x22 || code === 0x27;
-}
-
-function quoteBefore(text: string, start: number): string {
-  return isQuote(text.charCodeAt(start - 1)) ? text.charAt(start - 1) : '';
 }
 
 function codesOf(characters: string): ReadonlySet<number> {

@@ -15,8 +15,12 @@ interface Removal {
 /** The depth of texts within texts. A deeper text is treated as one. */
 const deepest = 3;
 
-export function withoutSecrets(text: string, removal: Removal = {}): string {
-  return cleaned(text, removal, 0);
+/** @param depth counts the texts around this one */
+export function withoutSecrets(text: string, removal: Removal = {}, depth = 0): string {
+  const start = depth < deepest ? beginningOfJson(text) : -1;
+  if (start < 0) return plainCleaned(text, removal);
+  const json = new JsonCleaning(text.slice(start), removal, depth).run();
+  return start === 0 ? json : plainCleaned(text.slice(0, start), removal) + json;
 }
 
 export function secretsIn(text: string): string[] {
@@ -56,7 +60,7 @@ export function secretsOfArguments(args: readonly string[]): string[] {
 function cleanArgument(arg: string, before: string | undefined, removal: Removal): string {
   const found = inArgument(arg, before);
   if (found.length > 0 || removal.known === undefined) return replaced(arg, found, removal);
-  return cleaned(arg, removal, 0);
+  return withoutSecrets(arg, removal);
 }
 
 function inArgument(arg: string, before = ''): Found[] {
@@ -97,13 +101,6 @@ function replaced(text: string, found: readonly Found[], { spare, environment = 
     at = end;
   }
   return result + text.slice(at);
-}
-
-function cleaned(text: string, removal: Removal, depth: number): string {
-  const start = depth < deepest ? beginningOfJson(text) : -1;
-  if (start < 0) return plainCleaned(text, removal);
-  const json = new JsonCleaning(text.slice(start), removal, depth).run();
-  return start === 0 ? json : plainCleaned(text.slice(0, start), removal) + json;
 }
 
 function plainCleaned(text: string, removal: Removal): string {
@@ -173,7 +170,7 @@ class JsonCleaning {
     const { removal } = this;
     if (isSecretOf(name, value) && !removal.spare?.(value)) return whole(name, value);
     if (isList && before.startsWith('-')) return cleanArgument(value, before, removal);
-    const clean = cleaned(value, removal, this.depth + 1);
+    const clean = withoutSecrets(value, removal, this.depth + 1);
     return clean === value && isList && value.startsWith('-') ? cleanArgument(value, before, removal) : clean;
   }
 

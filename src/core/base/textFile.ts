@@ -48,14 +48,8 @@ export async function readTextFile(path: string, most: number, decode: Decode = 
   const handle = await open(path, flags);
   try {
     refuse(path, await handle.stat(), most);
-    const pieces: Buffer[] = [];
-    for (;;) {
-      const piece = Buffer.allocUnsafe(pieceSize);
-      const { bytesRead } = await handle.read(piece, 0, pieceSize, null);
-      if (bytesRead === 0) return decoded(path, pieces, decode);
-      pieces.push(piece.subarray(0, bytesRead));
-      refuseLonger(path, pieces, most);
-    }
+    const stream = handle.createReadStream({ end: most, autoClose: false, highWaterMark: pieceSize });
+    return decoded(path, Buffer.concat(await stream.toArray()), most, decode);
   } finally {
     await handle.close();
   }
@@ -99,20 +93,20 @@ export function readTextFileSync(path: string, most: number, decode: Decode = ut
   try {
     refuse(path, fstatSync(file), most);
     const pieces: Buffer[] = [];
-    for (;;) {
-      const piece = Buffer.allocUnsafe(pieceSize);
-      const bytesRead = readSync(file, piece, 0, pieceSize, null);
-      if (bytesRead === 0) return decoded(path, pieces, decode);
-      pieces.push(piece.subarray(0, bytesRead));
-      refuseLonger(path, pieces, most);
+    for (let [read, left] = [1, most + 1]; read > 0 && left > 0; left -= read) {
+      const piece = Buffer.allocUnsafe(Math.min(pieceSize, left));
+      read = readSync(file, piece, 0, piece.length, null);
+      pieces.push(piece.subarray(0, read));
     }
+    return decoded(path, Buffer.concat(pieces), most, decode);
   } finally {
     closeSync(file);
   }
 }
 
-function decoded(path: string, pieces: readonly Buffer[], decode: Decode): string {
-  const bytes = Buffer.concat(pieces);
+/** A file may grow during the read, and some report a size of 0. */
+function decoded(path: string, bytes: Buffer, most: number, decode: Decode): string {
+  if (bytes.length > most) throw tooLarge(path, most);
   const text = decode(bytes);
   if (text === undefined) {
     const encoding = utf16Of(bytes) === undefined ? 'perhaps in Latin-1' : 'in UTF-16';
@@ -125,11 +119,6 @@ function refuse(path: string, stats: Stats, most: number): void {
   if (stats.isDirectory()) throw new FileRefused(path, 'it is a folder');
   if (!stats.isFile()) throw new FileRefused(path, 'it is not a regular file');
   if (stats.size > most) throw tooLarge(path, most);
-}
-
-/** A file may grow during the read, and some report a size of 0. */
-function refuseLonger(path: string, pieces: readonly Buffer[], most: number): void {
-  if (pieces.reduce((sum, { length }) => sum + length, 0) > most) throw tooLarge(path, most);
 }
 
 function tooLarge(path: string, most: number): FileRefused {

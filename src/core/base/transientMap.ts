@@ -1,3 +1,6 @@
+/** To copy a small map costs less than the removals before. */
+const fewest = 8;
+
 /**
  * A map for short-lived entries. After many removals, V8 gives a `Map` another table, and the former one refers to it.
  * Once one table is old, all later ones stay with their content until a full collection. This took 5 KB for each call,
@@ -27,7 +30,9 @@ export class TransientMap<Key, Value> {
   delete(key: Key): boolean {
     if (!this.map.delete(key)) return false;
     this.removals += 1;
-    if (this.removals >= fewest && this.removals >= this.map.size) this.renew();
+    if (this.removals < fewest || this.removals < this.map.size) return true;
+    this.map = this.map.size === 0 ? new Map() : new Map(this.map);
+    this.removals = 0;
     return true;
   }
 
@@ -44,12 +49,4 @@ export class TransientMap<Key, Value> {
   values(): Value[] {
     return [...this.map.values()];
   }
-
-  private renew(): void {
-    this.map = this.map.size === 0 ? new Map() : new Map(this.map);
-    this.removals = 0;
-  }
 }
-
-/** To copy a small map costs less than the removals before. */
-const fewest = 8;

@@ -4,6 +4,7 @@
  */
 import { type Clock, delay } from './clock.js';
 import { type Disposable, toDisposable } from './disposables.js';
+import { Emitter, nextEvent } from './events.js';
 import { TokenBucket } from './tokenBucket.js';
 
 export type Sliced<Result> = Generator<void, Result, void>;
@@ -11,15 +12,12 @@ export type Sliced<Result> = Generator<void, Result, void>;
 type Meter = Pick<Clock, 'now'>;
 
 /** Processor time with garbage collection. Waiting for other programs does not count. */
-const processorTime: Meter =
-  process.platform === 'win32'
-    ? performance
-    : {
-        now: () => {
-          const { user, system } = process.cpuUsage();
-          return (user + system) / 1000;
-        },
-      };
+function processorMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
+}
+
+const processorTime: Meter = process.platform === 'win32' ? performance : { now: processorMs };
 
 /** A slice of work ends after this, in milliseconds. */
 const sliceMs = 2;
@@ -40,9 +38,8 @@ const owners = new WeakMap<object, LoopShare>();
  */
 export class LoopShare {
   private readonly bucket: TokenBucket;
-
   private long = 0;
-  private readonly waiting = new Set<() => void>();
+  private readonly freed = new Emitter<void>();
 
   static of(value: object): LoopShare | undefined {
     return owners.get(value);
@@ -59,7 +56,7 @@ export class LoopShare {
   constructor(
     readonly clock: Clock,
     private readonly meter: Meter = processorTime,
-    private readonly wall: Meter = performance,
+    readonly wall: Meter = performance,
   ) {
     this.bucket = new TokenBucket(clock, burstMs, share * 1000);
   }
@@ -95,27 +92,17 @@ export class LoopShare {
   /** Resolves when there is room for a long message, or at the signal. The reader disposes of the result. */
   async placeForLong(signal: AbortSignal): Promise<Disposable> {
     while (this.long >= mostLong && !signal.aborted) {
-      await new Promise<void>((resolve) => {
-        this.waiting.add(resolve);
-        signal.addEventListener('abort', () => resolve(), { once: true });
-      });
+      await nextEvent(this.freed.event, () => true, signal).catch(() => undefined);
     }
     this.long += 1;
     return toDisposable(() => {
       this.long -= 1;
-      const waiting = [...this.waiting];
-      this.waiting.clear();
-      for (const resolve of waiting) resolve();
+      this.freed.fire();
     });
   }
 
-  async run<Result>(work: Sliced<Result>): Promise<Result> {
-    for (;;) {
-      const step = this.charge(() => sliceOf(work, this.wall));
-      if (step.done) return step.value;
-      await nextTurn();
-      await this.rest();
-    }
+  run<Result>(work: Sliced<Result>): Promise<Result> {
+    return inTurns(work, this);
   }
 
   /** Runs something and charges it and its consequences before the next turn, for example resumed promises. */
@@ -132,11 +119,11 @@ export class LoopShare {
 }
 
 export async function inTurns<Result>(work: Sliced<Result>, share?: LoopShare): Promise<Result> {
-  if (share) return share.run(work);
   for (;;) {
-    const step = sliceOf(work, performance);
+    const step = share ? share.charge(() => sliceOf(work, share.wall)) : sliceOf(work, performance);
     if (step.done) return step.value;
     await nextTurn();
+    await share?.rest();
   }
 }
 

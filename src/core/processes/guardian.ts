@@ -1,19 +1,16 @@
 /**
- * Keeps process trees on POSIX: nothing outlives this process, even if it is killed (X5). A second process holds the
- * read end of a pipe and knows the groups of all servers. When the pipe ends, the host has gone, and the guardian ends
- * the rest. Windows does this without help, see jobs.ts.
+ * Keeps process trees on POSIX: nothing outlives this process, even if it is killed (X5). A second process reads from a
+ * pipe the groups of all servers. When the pipe ends, the host has gone, and the guardian ends the rest.
  *
  * It is /bin/sh, because a shell costs almost nothing in normal times. At the end it starts Node on guardianMain to
  * find whole trees; without Node, the shell ends the groups and the marked processes. A host may go before it can
- * register a new server, so the guardian looks for marked processes even if none is registered.
- *
- * Invariants: there is at most one guardian at a time; it learns of a server in the turn of its creation; it has a
- * separate session, so a signal for the host's group does not reach it; it is gone when `dispose` resolves.
+ * register a new server, so the guardian looks for marked processes even if none is registered. It has a separate
+ * session, so a signal for the host's group does not reach it.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { once } from 'node:events';
 import { LivingTree, markVariable } from './livingTree.js';
-import { parseProcStat } from './processTable.js';
+import { procEntry } from './processTable.js';
 import type { TreeKeeper, TreeMembers } from './treeMembers.js';
 
 interface GuardianOptions {
@@ -73,7 +70,7 @@ export class Guardian implements TreeKeeper {
 
   admit(pid: number, mark: string): TreeMembers {
     this.add(pid);
-    return new LivingTree({ groups: [pid], mark, since: startedAt(pid) });
+    return new LivingTree({ groups: [pid], mark, since: procEntry(pid)?.started });
   }
 
   add(group: number): void {
@@ -89,8 +86,7 @@ export class Guardian implements TreeKeeper {
   }
 
   dispose(): Promise<void> {
-    this.disposing ??= this.end();
-    return this.disposing;
+    return (this.disposing ??= this.end());
   }
 
   private start(): void {
@@ -133,21 +129,11 @@ export class Guardian implements TreeKeeper {
     const child = this.child;
     if (child?.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
     child.ref();
-    const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+    const exited = once(child, 'exit');
     child.stdin?.end('bye\n');
     const limit = setTimeout(() => child.kill('SIGKILL'), endLimitMs);
     await exited;
     clearTimeout(limit);
     this.child = undefined;
-  }
-}
-
-/** Returns the start time of the process, in units of /proc; undefined on other systems. */
-function startedAt(pid: number): string | undefined {
-  if (process.platform !== 'linux') return undefined;
-  try {
-    return parseProcStat(readFileSync(`/proc/${pid}/stat`, 'latin1'))?.started;
-  } catch {
-    return undefined;
   }
 }

@@ -5,8 +5,6 @@
 import type koffi from 'koffi';
 import { createRequire } from 'node:module';
 
-type KoffiFunction = ReturnType<ReturnType<typeof koffi.load>['func']>;
-
 export type Job = object;
 
 /** JOBOBJECT_EXTENDED_LIMIT_INFORMATION of a 64-bit system, with LimitFlags at 16. */
@@ -33,16 +31,15 @@ function loadKernel() {
   // Loads only the binary of this processor, because koffi's loader does not survive bundling.
   const binding = createRequire(__filename)(`@koromix/koffi-win32-${process.arch}`) as typeof koffi;
   const library = binding.load('kernel32.dll');
-  const func = (name: string, result: string, args: string[]): KoffiFunction => library.func(name, result, args);
   const handle = 'void *';
   return {
-    create: func('CreateJobObjectW', handle, [handle, handle]),
-    limit: func('SetInformationJobObject', 'bool', [handle, 'int', handle, 'uint32_t']),
-    query: func('QueryInformationJobObject', 'bool', [handle, 'int', handle, 'uint32_t', handle]),
-    enter: func('AssignProcessToJobObject', 'bool', [handle, handle]),
-    terminate: func('TerminateJobObject', 'bool', [handle, 'uint32_t']),
-    open: func('OpenProcess', handle, ['uint32_t', 'bool', 'uint32_t']),
-    close: func('CloseHandle', 'bool', [handle]),
+    create: library.func('CreateJobObjectW', handle, [handle, handle]),
+    limit: library.func('SetInformationJobObject', 'bool', [handle, 'int', handle, 'uint32_t']),
+    query: library.func('QueryInformationJobObject', 'bool', [handle, 'int', handle, 'uint32_t', handle]),
+    enter: library.func('AssignProcessToJobObject', 'bool', [handle, handle]),
+    terminate: library.func('TerminateJobObject', 'bool', [handle, 'uint32_t']),
+    open: library.func('OpenProcess', handle, ['uint32_t', 'bool', 'uint32_t']),
+    close: library.func('CloseHandle', 'bool', [handle]),
   };
 }
 

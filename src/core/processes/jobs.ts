@@ -1,10 +1,8 @@
 /**
  * Keeps process trees on Windows: each tree is a job object (X5). Everything started by a member is a member, whatever
- * becomes of its parent. The system lists the members, ends them in one call, and ends them when the last handle to
- * the job is closed. The end of this process closes it, in every case.
- *
- * A process enters its job in the turn of its creation; children started before that are not found. Without job
- * objects, `taskkill` ends the processes below the first one while that lives.
+ * becomes of its parent. The system ends the members when the last handle to the job is closed, and so with this
+ * process. A process enters its job in the turn of its creation; children started before that are not found. Without
+ * job objects, `taskkill` ends the processes below the first one while that lives.
  */
 import { execFile } from 'node:child_process';
 import path from 'node:path';
@@ -72,13 +70,9 @@ class JobTree implements TreeMembers {
     if (this.job !== undefined) terminateJob(this.job);
     // Until Node reports its end, it holds the process, so the id cannot belong to another.
     if (this.caution === undefined || this.hasEnded) return;
+    const program = path.join(process.env['SystemRoot'] ?? 'C:\\Windows', 'System32', 'taskkill.exe');
     const args = ['/pid', String(this.pid), '/T', '/F'];
-    execFile(
-      path.join(process.env['SystemRoot'] ?? 'C:\\Windows', 'System32', 'taskkill.exe'),
-      args,
-      { windowsHide: true, timeout: endLimitMs },
-      () => {},
-    );
+    execFile(program, args, { windowsHide: true, timeout: endLimitMs }, () => {});
   }
 
   goneBefore(deadline: () => number): Promise<boolean> {

@@ -1,11 +1,12 @@
 /**
- * Finds the living members of process trees on POSIX, and signals them (X5). The stop of a server and the guardian
- * share this file. The guardian is a separate process, so this imports nothing but the process table.
+ * Finds the living members of process trees on POSIX, and signals them (X5), for the stop of a server and for the
+ * guardian, which is a separate process.
  *
  * A process belongs to a tree if it is in the group or session of the tree's first process, descends from a member, is
  * in a group led by a member, or carries the tree's mark in its environment. The mark finds processes with a separate
  * session after the end of their parents. A member stays a member for good.
  */
+import { groupedBy } from '../base/groupedBy.js';
 import { isAlive } from '../base/isAlive.js';
 import { carryingMark, readProcessTable, type ProcessEntry, type ProcessTable } from './processTable.js';
 import { pollUntilGone, type TreeMembers } from './treeMembers.js';
@@ -89,8 +90,9 @@ export function belonging(
   known: ReadonlyMap<number, ProcessEntry>,
 ): Map<number, ProcessEntry> {
   const own = new Set(groups);
-  const children = new Map<number, ProcessEntry[]>();
-  const byGroup = new Map<number, ProcessEntry[]>();
+  const all = [...table.values()];
+  const children = groupedBy(all, ({ parent }) => parent);
+  const byGroup = groupedBy(all, ({ group }) => group);
   const members = new Map<number, ProcessEntry>();
   const open: ProcessEntry[] = [];
   const admit = (entry: ProcessEntry): void => {
@@ -98,11 +100,7 @@ export function belonging(
     members.set(entry.pid, entry);
     open.push(entry);
   };
-  for (const entry of table.values()) {
-    push(children, entry.parent, entry);
-    if (entry.group !== 0) push(byGroup, entry.group, entry);
-  }
-  for (const entry of table.values()) {
+  for (const entry of all) {
     const first = own.has(entry.group) || own.has(entry.session) || (own.has(entry.pid) && !ended.has(entry.pid));
     if (first || known.get(entry.pid)?.started === entry.started) admit(entry);
   }
@@ -111,12 +109,6 @@ export function belonging(
     if (entry.group === entry.pid) for (const fellow of byGroup.get(entry.group) ?? []) admit(fellow);
   }
   return members;
-}
-
-function push(map: Map<number, ProcessEntry[]>, key: number, entry: ProcessEntry): void {
-  const list = map.get(key);
-  if (list) list.push(entry);
-  else map.set(key, [entry]);
 }
 
 function send(pid: number, name: NodeJS.Signals): void {

@@ -1,10 +1,9 @@
 /**
- * Reads the running processes of this machine, each time from the system, to find the rest of a server (X5). It
- * signals nothing and keeps nothing. It reads /proc on Linux and runs `ps` on other POSIX systems; Windows has jobs.ts
- * instead. Ended processes waiting for their parent are not listed.
+ * Reads the running processes of this machine, from /proc on Linux and by `ps` on other POSIX systems (X5). Ended
+ * processes waiting for their parent are not listed.
  */
 import { execFile } from 'node:child_process';
-import { closeSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 export interface ProcessEntry {
@@ -39,24 +38,24 @@ function procPids(): string[] {
 
 async function procTable(pids: readonly string[]): Promise<ProcessTable> {
   const table = new Map<number, ProcessEntry>();
-  const buffer = Buffer.allocUnsafe(1024);
   for (const [index, pid] of pids.entries()) {
     if (index % readAtOnce === readAtOnce - 1) await nextTurn();
-    const entry = parseProcStat(readStart(`/proc/${pid}/stat`, buffer));
+    const entry = procEntry(pid);
     if (entry) table.set(entry.pid, entry);
   }
   return table;
 }
 
-function readStart(path: string, buffer: Buffer): string {
-  let file: number | undefined;
+/** Returns undefined for a process that has ended. Other systems than Linux have none of these files. */
+export function procEntry(pid: number | string): ProcessEntry | undefined {
+  return parseProcStat(contentOf(`/proc/${pid}/stat`).toString('latin1'));
+}
+
+function contentOf(path: string): Buffer {
   try {
-    file = openSync(path, 'r');
-    return buffer.toString('latin1', 0, readSync(file, buffer, 0, buffer.length, 0));
+    return readFileSync(path);
   } catch {
-    return ''; // The process has ended since the folder was listed.
-  } finally {
-    if (file !== undefined) closeSync(file);
+    return Buffer.alloc(0);
   }
 }
 
@@ -105,26 +104,14 @@ export async function carryingMark(mark: string, candidates: Iterable<ProcessEnt
   let read = 0;
   for (const entry of candidates) {
     if (++read % readAtOnce === 0) await nextTurn();
-    if (environmentHas(entry.pid, mark)) found.push(entry);
+    if (contentOf(`/proc/${entry.pid}/environ`).includes(mark, 0, 'latin1')) found.push(entry);
   }
   return found;
 }
 
-function environmentHas(pid: number, mark: string): boolean {
-  try {
-    return readFileSync(`/proc/${pid}/environ`).includes(mark, 0, 'latin1');
-  } catch {
-    return false;
-  }
-}
-
 function output(command: string, args: readonly string[]): Promise<string> {
-  const options = {
-    maxBuffer: 64 * 1024 * 1024,
-    timeout: listingLimitMs,
-    killSignal: 'SIGKILL',
-    env: { ...process.env, LC_ALL: 'C' },
-  } as const;
+  const limits = { maxBuffer: 64 * 1024 * 1024, timeout: listingLimitMs, killSignal: 'SIGKILL' } as const;
+  const options = { ...limits, env: { ...process.env, LC_ALL: 'C' } };
   return new Promise((resolve) => {
     execFile(command, args, options, (error, stdout) => resolve(error && stdout === '' ? '' : stdout));
   });

@@ -1,10 +1,7 @@
 /**
  * A server's process and everything it starts (X1, X5). It spawns without a shell, in a new session and group on POSIX
- * and in a job object on Windows, and ends the whole tree: end of input, then TERM, then KILL.
- *
- * It does not read the streams and does not know the protocol. Invariants: the direct child ends with its `exit`,
- * never with its streams, because a grandchild may hold them; `stop` resolves when no member of the tree lives, or
- * lists the ones it could not kill.
+ * and in a job object on Windows, and ends the whole tree: end of input, then TERM, then KILL. The direct child ends
+ * with its `exit`, never with its streams, because a grandchild may hold them.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
@@ -105,8 +102,7 @@ export class ProcessTree {
 
   /** Ends the whole tree. Resolves to the ids of processes it could not end, usually none. */
   stop(): Promise<readonly number[]> {
-    this.stopping ??= this.end().finally(() => this.keeper.release(this.pid));
-    return this.stopping;
+    return (this.stopping ??= this.end().finally(() => this.keeper.release(this.pid)));
   }
 
   get caution(): string | undefined {
@@ -131,12 +127,11 @@ export class ProcessTree {
 
   private async kill(): Promise<void> {
     const deadline = performance.now() + graces.kill;
-    const between = 100;
-    do {
-      // This is repeated, because a process forking while it is killed leaves children unseen by the last look.
+    // This is repeated, because a process forking while it is killed leaves children unseen by the last look.
+    for (let turn = 0; turn < deadline;) {
       this.members.signal('SIGKILL');
-      const turn = performance.now() + between;
+      turn = performance.now() + 100;
       if (await this.members.goneBefore(() => Math.min(turn, deadline))) return;
-    } while (performance.now() < deadline);
+    }
   }
 }

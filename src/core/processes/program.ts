@@ -2,16 +2,12 @@
  * Finds the program of a command (X1): its path, and on Windows its arguments. It searches PATH here, because Windows
  * would look in the server's folder first, other systems if an entry of PATH is empty or relative, and Node starts only
  * programs.
- *
- * A batch file has no arguments, only a line read by the shell at each mention in the file. So every argument is in
- * quotation marks, with no special meaning inside at the first reading and at later ones. npm and npx start as the
- * Node programs they are.
  */
 import { accessSync, closeSync, constants, openSync, readSync, statSync } from 'node:fs';
 import { delimiter, isAbsolute, join, resolve, win32 } from 'node:path';
 import { variable, type Environment } from './environment.js';
 import { readdir } from 'node:fs/promises';
-import { distance } from '../base/nearest.js';
+import { nearest } from '../base/nearest.js';
 
 interface Where {
   readonly cwd: string;
@@ -63,9 +59,7 @@ const programs = ['.com', '.exe'];
 const batchFiles = ['.bat', '.cmd'];
 const defaultExtensions = '.COM;.EXE;.BAT;.CMD';
 
-/**
- * Throws as a spawn would: ENOENT, EACCES (a folder), ENOEXEC (not a program), EINVAL (an argument with a line break).
- */
+/** Throws as a spawn would: ENOENT, EACCES (a folder), ENOEXEC (not a program), EINVAL (a line break). */
 export function windowsProgram(command: string, args: readonly string[], where: Where): WindowsProgram {
   const found = findCommand(command, where);
   const kind = win32.extname(found).toLowerCase();
@@ -127,9 +121,10 @@ function batchProgram(batch: string, args: readonly string[], env: Environment):
 }
 
 /**
- * A quotation mark is doubled: the shell sees the end of one quotation and the start of the next, the program one
- * mark. Backslashes before a mark are doubled for the program. `%` is followed by an empty variable, so there is no
- * name between two of them.
+ * A batch file has no arguments, only a line read by the shell at each mention in the file. So every argument is in
+ * quotation marks, with no special meaning inside. A quotation mark is doubled: the shell sees the end of one quotation
+ * and the start of the next, the program one mark. Backslashes before a mark are doubled for the program. `%` is
+ * followed by an empty variable, so there is no name between two of them.
  */
 function quotedForBatch(argument: string): string {
   if (/[\r\n]/.test(argument)) throw spawnError('EINVAL', argument);
@@ -177,18 +172,12 @@ export async function searchPath(command: string, env: Environment): Promise<Pat
   const folders = [...new Set(path.split(delimiter).filter((folder) => folder !== ''))].slice(0, mostFolders);
   const listings = await Promise.all(folders.map((folder) => readdir(folder).catch((): string[] => [])));
   const names = new Set(listings.flat().map((name) => name.replace(windowsExtension, '')));
-  return { folders: folders.length, nearest: nearestName(command.replace(windowsExtension, ''), names) };
+  const wanted = command.replace(windowsExtension, '');
+  names.delete(wanted);
+  return { folders: folders.length, nearest: nearestName(wanted, names) };
 }
 
 /** A short name may have one slip and a long one two; a swap of neighbours counts as one. */
 export function nearestName(wanted: string, names: Iterable<string>): string | undefined {
-  const most = wanted.length <= 4 ? 1 : 2;
-  let best: { name: string; slips: number } | undefined;
-  for (const name of names) {
-    if (name === wanted || Math.abs(name.length - wanted.length) > most) continue;
-    const slips = distance(wanted.toLowerCase(), name.toLowerCase());
-    if (slips > most) continue;
-    if (!best || slips < best.slips || (slips === best.slips && name < best.name)) best = { name, slips };
-  }
-  return best?.name;
+  return nearest(wanted, names, wanted.length <= 4 ? 1 : 2);
 }

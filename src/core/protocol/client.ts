@@ -37,9 +37,7 @@ export interface ServerClient {
   readonly lostBefore?: string | undefined;
   /** True if its conversation may have had an earlier session, unknown here. */
   readonly mayHaveLost?: boolean;
-  /**
-   * The time in epoch milliseconds since when its request waits for answers; undefined until it may be evicted (G4).
-   */
+  /** The epoch milliseconds since when its request waits for answers; undefined until it may be evicted (G4). */
   readonly waitsSince?: number | undefined;
   readonly isGone?: boolean;
   /** Rejects with an error, perhaps with a JSON-RPC `code` and `data`. Aborting cancels the request at the client. */
@@ -62,18 +60,12 @@ export const noClient: ExpectedClient = { capabilities: {}, roots: () => [] };
 
 /** The client to ask while no conversation uses an instance. It answers only `roots/list`. */
 export function expectedClient(expected: ExpectedClient): ServerClient {
-  return {
-    session: expected,
-    capabilities: expected.capabilities,
-    logLevel: undefined,
-    ask: (method) =>
-      method === 'roots/list'
-        ? Promise.resolve({ roots: expected.roots() })
-        : Promise.reject(
-            new RpcFailure(errorCodes.internal, 'No conversation uses this instance now, so nobody can be asked.'),
-          ),
-    tell: () => {},
+  const ask: ServerClient['ask'] = (method) => {
+    if (method === 'roots/list') return Promise.resolve({ roots: expected.roots() });
+    const reason = 'No conversation uses this instance now, so nobody can be asked.';
+    return Promise.reject(new RpcFailure(errorCodes.internal, reason));
   };
+  return { session: expected, capabilities: expected.capabilities, logLevel: undefined, ask, tell: () => {} };
 }
 
 const uiExtension = 'io.modelcontextprotocol/ui';
@@ -141,22 +133,16 @@ export function covers(a: Fields, b: Fields): boolean {
 /** Returns the error for the server, or undefined if the client may be asked this. */
 export function refusal(capabilities: Fields, method: string, params: Fields | undefined): RpcFailure | undefined {
   const said = declaredCapabilities(capabilities);
-  switch (method) {
-    case 'roots/list':
-      return said.roots ? undefined : lacks('roots');
-    case 'sampling/createMessage':
-      if (!said.sampling) return lacks('sampling');
-      return params?.['tools'] !== undefined && !said.sampling.tools
-        ? lacks('sampling.tools', errorCodes.invalidParams)
-        : undefined;
-    case 'elicitation/create': {
-      if (!said.elicitation) return lacks('elicitation');
-      const mode = params?.['mode'] === 'url' ? 'url' : 'form';
-      return mode in said.elicitation ? undefined : lacks(`elicitation.${mode}`, errorCodes.invalidParams);
-    }
-    default:
-      return new RpcFailure(errorCodes.methodNotFound, 'Method not found');
+  if (method === 'roots/list') return said.roots ? undefined : lacks('roots');
+  if (method === 'sampling/createMessage') {
+    if (!said.sampling) return lacks('sampling');
+    const isMissing = params?.['tools'] !== undefined && !said.sampling.tools;
+    return isMissing ? lacks('sampling.tools', errorCodes.invalidParams) : undefined;
   }
+  if (method !== 'elicitation/create') return new RpcFailure(errorCodes.methodNotFound, 'Method not found');
+  if (!said.elicitation) return lacks('elicitation');
+  const mode = params?.['mode'] === 'url' ? 'url' : 'form';
+  return mode in said.elicitation ? undefined : lacks(`elicitation.${mode}`, errorCodes.invalidParams);
 }
 
 function lacks(capability: string, code: number = errorCodes.methodNotFound): RpcFailure {

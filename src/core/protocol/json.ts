@@ -10,11 +10,13 @@ export const deepestValue = 256;
 /** An empty list takes some twenty times the memory of its text. */
 const mostContainers = 2_000_000;
 
+const [quote, comma, colon, backslash, opensList, closesList, opensObject, closesObject] = [
+  0x22, 0x2c, 0x3a, 0x5c, 0x5b, 0x5d, 0x7b, 0x7d,
+];
+
 /** Throws a `SyntaxError` for invalid JSON, and for too many lists and objects. */
 export function parseJson(text: string): unknown {
-  if (text.length > 2 * mostContainers && holdsMore(text, mostContainers, Infinity)) {
-    throw tooManyContainers();
-  }
+  if (text.length > 2 * mostContainers && holdsMore(text, mostContainers, Infinity)) throw tooManyContainers();
   return JSON.parse(text);
 }
 
@@ -38,17 +40,15 @@ export function storedJson(text: string): unknown {
  */
 export function parseFlattened(text: string): unknown {
   const value = parseJson(text);
-  if (nestsDeeper(text, 2 * deepestValue) && isContainer(value)) cutBelow(value, 2 * deepestValue);
+  if (nestsTooDeep(text, 2 * deepestValue) && isContainer(value)) cutBelow(value, 2 * deepestValue);
   return value;
 }
 
-/** True if valid JSON is nested too deep. Its value may be less deep only if an object has a key twice. */
-export function nestsTooDeep(text: string): boolean {
-  return nestsDeeper(text, deepestValue);
-}
-
-/** Reads the text, because a walk through the value takes as long as parsing it. */
-function nestsDeeper(text: string, limit: number): boolean {
+/**
+ * True if valid JSON is nested too deep. Its value may be less deep only if an object has a key twice. It reads the
+ * text, because a walk through the value takes as long as parsing it.
+ */
+export function nestsTooDeep(text: string, limit = deepestValue): boolean {
   // Each level has two brackets.
   return text.length > 2 * limit && holdsMore(text, Infinity, limit);
 }
@@ -57,34 +57,35 @@ function nestsDeeper(text: string, limit: number): boolean {
 function holdsMore(text: string, mostInAll: number, deepest: number): boolean {
   let [inAll, depth] = [0, 0];
   for (let at = 0; at < text.length && inAll <= mostInAll && depth <= deepest; at++) {
-    const unit = text.charCodeAt(at);
-    if (unit === 0x22) at = endOfString(text, at);
-    else if (unit === 0x5b || unit === 0x7b) {
+    // Numbers, because names cost time here.
+    const code = text.charCodeAt(at);
+    if (code === 0x22) at = endOfString(text, at);
+    else if (code === 0x5b || code === 0x7b) {
       inAll++;
       depth++;
-    } else if (unit === 0x5d || unit === 0x7d) depth--;
+    } else if (code === 0x5d || code === 0x7d) depth--;
   }
   return inAll > mostInAll || depth > deepest;
 }
 
-/** Returns the end of the text without a closing quotation mark. */
-function endOfString(text: string, start: number): number {
-  for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
-    let slashes = 0;
-    while (text.charCodeAt(end - 1 - slashes) === 0x5c) slashes++;
-    if (slashes % 2 === 0) return end;
-  }
-  return text.length;
+/** Returns the index of the closing quotation mark; behind `most` an escaped one, or the end of the text without one. */
+function endOfString(text: string, start: number, most = text.length): number {
+  let end = text.indexOf('"', start + 1);
+  while (text.charCodeAt(end - 1) === 0x5c && end < most && isEscaped(text, end)) end = text.indexOf('"', end + 1);
+  return end < 0 ? text.length : end;
+}
+
+/** @param at in a text whose part before begins outside of an escape */
+function isEscaped(text: string, at: number): boolean {
+  let slashes = 0;
+  while (text.charCodeAt(at - 1 - slashes) === backslash) slashes++;
+  return slashes % 2 === 1;
 }
 
 type Container = unknown[] | Record<string, unknown>;
 
 /** Values known not to be too deep, so nobody has to walk through large ones. */
 const shallow = new WeakSet<object>();
-
-function knowShallow(value: object): void {
-  shallow.add(value);
-}
 
 export function isTooDeep(value: unknown): boolean {
   if (isContainer(value) && shallow.has(value)) return false;
@@ -124,233 +125,165 @@ function isContainer(value: unknown): value is Container {
 
 /** The size of one piece for `JSON.parse`, in characters. */
 const pieceLength = 16 * 1024;
-/** Longer strings are read in pieces. */
-const longString = 4 * pieceLength;
-/** Longer indivisible tokens are refused: a key, a number, white space. */
+/** Longer indivisible tokens are refused: a key or a number. */
 const longestToken = 1024 * 1024;
 const mostKeys = 100_000;
-/** If strings are short or have many quotes, this many quotes make a slice. */
-const quotesOfSlice = 4096;
-
-const [quote, comma, colon, backslash, opensList, closesList, opensObject, closesObject] = [
-  0x22, 0x2c, 0x3a, 0x5c, 0x5b, 0x5d, 0x7b, 0x7d,
-];
-
-interface Open {
-  readonly start: number;
-  readonly isList: boolean;
-  /**
-   * Present from the end of the first slice with this container open. The containers around it then have theirs too.
-   */
-  value: Container | undefined;
-  key: string | undefined;
-  /** Members up to this index are in the value. */
-  done: number;
-  /** The last comma after `done`; -1 without one. */
-  comma: number;
-  /** The number of keys in the value. Among very many keys, each one costs more than its predecessor. */
-  keys: number;
-  /** The next token at `done`: `next` is a required member. */
-  awaits: 'any' | 'next' | 'commaOrEnd';
-}
 
 /** Gives the value of `parseFlattened` for a list or an object, and also throws for too long a token. */
-export function* parsedInSlices(text: string): Sliced<unknown> {
-  const open: Open[] = [];
-  const large: Container[] = [];
-  let result: Container | undefined;
-  let [containers, deepest, quotes] = [0, 0, 0];
-  let sliceStart = 0;
-  let end = 0;
-
-  const isBlank = (from: number, to: number): boolean => text.slice(from, to).trim() === '';
-
-  function flush(one: Open, depth: number, to: number): void {
-    if (to - one.done > longestToken) throw new SyntaxError('It has a key, a number or a blank of more than 1 MiB.');
-    const members = text.slice(one.done, to);
-    const part = JSON.parse(one.isList ? `[${members}]` : `{${members}}`) as Container;
-    const keys = Array.isArray(part) ? [] : Object.keys(part);
-    if (keys.length === 0 && (!Array.isArray(part) || part.length === 0)) throw misplaced(one.done);
-    if (deepest > 2 * deepestValue) cutBelow(part, 2 * deepestValue + 1 - depth);
-    if (Array.isArray(part)) for (const member of part) (one.value as unknown[]).push(member);
-    else for (const key of keys) if (Object.hasOwn(part, key)) put(one.value as Container, key, part[key]);
-    one.keys += keys.length;
-    if (one.keys > mostKeys) throw new SyntaxError(`It has an object with more than ${mostKeys} keys.`);
-  }
-
-  /** Makes a container for everything open, so the text before this index is no longer needed. */
-  function settle(): void {
-    if (open.length > 2 * deepestValue) throw misplaced(at);
-    for (const [index, one] of open.entries()) {
-      if (!one.value) {
-        one.value = one.isList ? [] : {};
-        large.push(one.value);
-        if (index > 0) one.key = keyOf(open[index - 1] as Open, one.start);
-      }
-      if (one.comma < 0) continue;
-      flush(one, index + 1, one.comma);
-      one.done = one.comma + 1;
-      one.comma = -1;
-      one.awaits = 'next';
-    }
-    sliceStart = at;
-  }
-
-  /** Reads the text before a member read in pieces: nothing in a list, its key in an object. */
-  function keyOf(one: Open, to: number): string | undefined {
-    if (one.awaits === 'commaOrEnd' || to - one.done > longestToken) throw misplaced(one.done);
-    const before = text.slice(one.done, to);
-    if (one.isList) {
-      if (before.trim() !== '') throw misplaced(one.done);
-      return undefined;
-    }
-    const keys = Object.keys(JSON.parse(`{${before}0}`) as object);
-    if (keys.length !== 1) throw misplaced(one.done);
-    return keys[0];
-  }
-
-  function take(one: Open, key: string | undefined, value: unknown, to: number): void {
-    if (Array.isArray(one.value)) one.value.push(value);
-    else put(one.value as Container, key ?? '', value);
-    one.done = to;
-    one.comma = -1;
-    one.awaits = 'commaOrEnd';
-  }
-
-  function close(one: Open, code: number): void {
-    if (!one.value) {
-      if (open.length > 0) return;
-      const value = JSON.parse(text.slice(one.start, at + 1)) as Container;
-      if (deepest > 2 * deepestValue) cutBelow(value, 2 * deepestValue);
-      result = value;
-      return;
-    }
-    if (one.isList !== (code === closesList)) throw misplaced(at);
-    const isEnd = one.awaits !== 'next' && isBlank(one.done, at);
-    if (!isEnd) {
-      if (one.awaits === 'commaOrEnd') throw misplaced(one.done);
-      flush(one, open.length + 1, at);
-    }
-    const around = open.at(-1);
-    if (around) take(around, one.key, one.value, at + 1);
-    else result = one.value;
-  }
-
-  let at = 0;
-  for (; at < text.length; at++) {
-    if (at - sliceStart >= pieceLength || quotes >= quotesOfSlice) {
-      quotes = 0;
-      // Deeper values are cut off at the end, so they stay together until then.
-      if (open.length <= 2 * deepestValue || at - sliceStart > longestToken) settle();
-      yield;
-    }
-    const code = text.charCodeAt(at);
-    switch (code) {
-      case quote: {
-        const start = at;
-        for (let next = text.indexOf('"', at + 1); ; next = text.indexOf('"', next + 1)) {
-          if (next < 0) throw misplaced(start);
-          if (++quotes % quotesOfSlice === 0) yield;
-          if (!isEscaped(text, next, start + 1)) {
-            at = next;
-            break;
-          }
-        }
-        const one = open.at(-1);
-        if (!one) throw misplaced(start);
-        if (at - start < longString || isKey(text, at + 1, one)) break;
-        const behind = at + 1;
-        at = start;
-        settle();
-        const key = keyOf(one, start);
-        const pieces: string[] = [];
-        for (let from = start + 1; from < behind - 1; from = end) {
-          end = pieceEnd(text, from, behind - 1);
-          pieces.push(JSON.parse(`"${text.slice(from, end)}"`) as string);
-          yield;
-        }
-        take(one, key, pieces.join(''), behind);
-        at = behind - 1;
-        sliceStart = behind;
-        break;
-      }
-      case comma: {
-        const one = open.at(-1);
-        if (!one) throw misplaced(at);
-        if (one.awaits !== 'commaOrEnd') one.comma = at;
-        else {
-          if (!isBlank(one.done, at)) throw misplaced(one.done);
-          one.done = at + 1;
-          one.awaits = 'next';
-        }
-        break;
-      }
-      case opensList:
-      case opensObject:
-        if (open.length === 0 && (result !== undefined || !isBlank(0, at))) throw misplaced(at);
-        if (++containers > mostContainers) throw tooManyContainers();
-        open.push({
-          start: at,
-          isList: code === opensList,
-          value: undefined,
-          key: undefined,
-          done: at + 1,
-          comma: -1,
-          keys: 0,
-          awaits: 'any',
-        });
-        deepest = Math.max(deepest, open.length);
-        break;
-      case closesList:
-      case closesObject: {
-        const one = open.pop();
-        if (!one) throw misplaced(at);
-        close(one, code);
-        if (open.length === 0) end = at + 1;
-        break;
-      }
-    }
-  }
-  if (result === undefined || open.length > 0 || !isBlank(end, text.length)) throw misplaced(text.length);
-  if (deepest <= deepestValue) for (const one of large) knowShallow(one);
-  return result;
+export function parsedInSlices(text: string): Sliced<unknown> {
+  return new SliceReader(text).read();
 }
 
-/** Sets a key as `JSON.parse` does, even if an assignment to it would mean something else. */
+/** Leaves the members of a container to `JSON.parse`, as many at once as fit into a piece, and goes into longer ones. */
+class SliceReader {
+  private at = 0;
+  private containers = 0;
+  private deepest = 0;
+  private readonly large: Container[] = [];
+
+  constructor(private readonly text: string) {}
+
+  *read(): Sliced<unknown> {
+    const value = yield* this.container(1);
+    if (!Number.isNaN(this.next())) throw this.misplaced();
+    if (this.deepest <= deepestValue) for (const one of this.large) shallow.add(one);
+    return value;
+  }
+
+  private *container(depth: number): Sliced<Container> {
+    const isList = this.next() === opensList;
+    if (!isList && this.next() !== opensObject) throw this.misplaced();
+    const closes = isList ? closesList : closesObject;
+    const value: Container = isList ? [] : {};
+    this.large.push(value);
+    let keys = 0;
+    for (let before = 0, code = 0; code !== closes; before = code) {
+      this.at += 1;
+      yield;
+      const isEnd = this.next() === closes;
+      const end = this.endOfMembers(depth);
+      if (end === undefined) {
+        const key = isList ? '' : this.key();
+        put(value, key, yield* this.longMember(depth));
+        keys += 1;
+      } else {
+        if (this.at === end && (before === comma || !isEnd)) throw this.misplaced();
+        keys += this.addMembers(value, end, depth);
+      }
+      code = this.next();
+      if (code !== comma && code !== closes) throw this.misplaced();
+      if (!isList && keys > mostKeys) throw new SyntaxError(`It has an object with more than ${mostKeys} keys.`);
+    }
+    this.at += 1;
+    return value;
+  }
+
+  /**
+   * Returns the end of the members that fit into a piece: a comma or the bracket behind the last one. Undefined if the
+   * first member does not fit.
+   */
+  private endOfMembers(depth: number): number | undefined {
+    const { text } = this;
+    // A member at the greatest depth is cut off, so it is read whole.
+    const limit = this.at + (depth < 2 * deepestValue ? pieceLength : longestToken);
+    let end: number | undefined;
+    let [inner, deepest, found, counted] = [0, 0, 0, 0];
+    for (let at = this.at; at < limit && at < text.length && inner >= 0; at++) {
+      const code = text.charCodeAt(at);
+      if (code === quote) at = endOfString(text, at, limit);
+      else if (code === opensList || code === opensObject) {
+        found++;
+        inner++;
+        if (inner > deepest) deepest = inner;
+      } else if (code === closesList || code === closesObject) inner--;
+      if (inner < 0 || (code === comma && inner === 0)) [end, counted] = [at, found];
+    }
+    this.deepest = Math.max(this.deepest, depth + deepest);
+    this.containers += counted + (end === undefined ? 1 : 0);
+    if (this.containers > mostContainers) throw tooManyContainers();
+    return end;
+  }
+
+  /** Returns the number of members. */
+  private addMembers(to: Container, end: number, depth: number): number {
+    const members = this.text.slice(this.at, end);
+    const part = JSON.parse(Array.isArray(to) ? `[${members}]` : `{${members}}`) as Container;
+    if (this.deepest > 2 * deepestValue) cutBelow(part, 2 * deepestValue + 1 - depth);
+    this.at = end;
+    if (Array.isArray(part)) for (const member of part) put(to, '', member);
+    else for (const key of Object.keys(part)) put(to, key, part[key]);
+    return Array.isArray(part) ? part.length : Object.keys(part).length;
+  }
+
+  private key(): string {
+    if (this.next() !== quote) throw this.misplaced();
+    const end = endOfString(this.text, this.at, this.at + longestToken);
+    if (end - this.at > longestToken) throw new SyntaxError('It has a key of more than 1 MiB.');
+    const key = JSON.parse(this.text.slice(this.at, end + 1)) as string;
+    this.at = end + 1;
+    if (this.next() !== colon) throw this.misplaced();
+    this.at += 1;
+    return key;
+  }
+
+  private *longMember(depth: number): Sliced<unknown> {
+    const code = this.next();
+    if (code === quote) return yield* this.longText();
+    if ((code === opensList || code === opensObject) && depth < 2 * deepestValue)
+      return yield* this.container(depth + 1);
+    // Many blanks stand before it.
+    word.lastIndex = this.at;
+    const [token = ''] = word.exec(this.text) ?? [];
+    if (token.length > longestToken) throw new SyntaxError('It has a number of more than 1 MiB.');
+    this.at += token.length;
+    return JSON.parse(token);
+  }
+
+  private *longText(): Sliced<string> {
+    const pieces: string[] = [];
+    this.at += 1;
+    for (;;) {
+      yield;
+      const piece = this.text.slice(this.at, this.at + pieceLength);
+      const end = endOfString(piece, -1);
+      const length = end < piece.length ? end : withoutHalfEscape(piece);
+      if (end === piece.length && length === 0) throw this.misplaced();
+      pieces.push(JSON.parse(`"${piece.slice(0, length)}"`) as string);
+      this.at += length;
+      if (end === piece.length) continue;
+      this.at += 1;
+      return pieces.join('');
+    }
+  }
+
+  /** Skips blanks and returns the next character; `NaN` at the end. */
+  private next(): number {
+    blanks.lastIndex = this.at;
+    blanks.test(this.text);
+    this.at = blanks.lastIndex;
+    return this.text.charCodeAt(this.at);
+  }
+
+  private misplaced(): SyntaxError {
+    return new SyntaxError(`It is no JSON at or behind character ${this.at}.`);
+  }
+}
+
+const blanks = /[ \t\r\n]*/y;
+const word = /[\w.+-]*/y;
+
+/** Adds a member as `JSON.parse` does, even if an assignment to its key would mean something else. */
 function put(to: Container, key: string, value: unknown): void {
-  if (key !== '__proto__') (to as Record<string, unknown>)[key] = value;
+  if (Array.isArray(to)) to.push(value);
+  else if (key !== '__proto__') to[key] = value;
   else Object.defineProperty(to, key, { value, writable: true, enumerable: true, configurable: true });
 }
 
-/** @param from an index outside of escapes */
-function isEscaped(text: string, at: number, from: number): boolean {
-  let slashes = 0;
-  while (at - 1 - slashes >= from && text.charCodeAt(at - 1 - slashes) === backslash) slashes++;
-  return slashes % 2 === 1;
-}
-
-function isKey(text: string, behind: number, { isList }: Open): boolean {
-  if (isList) return false;
-  let at = behind;
-  while (at < text.length && text.charCodeAt(at) <= 0x20) at++;
-  return text.charCodeAt(at) === colon;
-}
-
-function pieceEnd(text: string, from: number, behind: number): number {
-  let end = from + pieceLength;
-  if (end >= behind) return behind;
-  for (let back = 1; back <= 5; back++) {
-    const at = end - back;
-    if (text.charCodeAt(at) !== backslash || isEscaped(text, at, from)) continue;
-    const length = text.charCodeAt(at + 1) === 0x75 ? 6 : 2;
-    if (length > back) end = at + length;
-    break;
-  }
-  return Math.min(end, behind);
-}
-
-function misplaced(at: number): SyntaxError {
-  return new SyntaxError(`It is no JSON at or behind character ${at}.`);
+/** Returns the length of a piece of a text without half an escape at its end. */
+function withoutHalfEscape(piece: string): number {
+  const slash = piece.lastIndexOf('\\');
+  const length = piece.charAt(slash + 1) === 'u' ? 6 : 2;
+  return slash < 0 || isEscaped(piece, slash) || slash + length <= piece.length ? piece.length : slash;
 }
 
 /** True if a value is large enough for writing in slices. Looks at no more of it than necessary. */
@@ -387,7 +320,7 @@ export function* jsonInSlices(value: unknown): Sliced<string> {
 
 function* write(value: unknown, pieces: string[]): Sliced<void> {
   yield;
-  if (typeof value === 'string' && value.length > longString) {
+  if (typeof value === 'string' && value.length > pieceLength) {
     pieces.push('"');
     for (let from = 0, end = 0; from < value.length; from = end) {
       end = Math.min(from + pieceLength, value.length);
@@ -403,30 +336,18 @@ function* write(value: unknown, pieces: string[]): Sliced<void> {
 }
 
 function* writeList(list: readonly unknown[], pieces: string[]): Sliced<void> {
-  let before = '[';
-  let from = 0;
-  let weight = 0;
-  for (let at = 0; at <= list.length; at++) {
-    const own = at < list.length ? weightOf(list[at], pieceLength) : 0;
-    const isHeavy = own > pieceLength;
-    weight += own;
-    if (!isHeavy && weight <= pieceLength && at < list.length) continue;
-    // Small members up to here are written at once.
-    if (at > from) {
-      pieces.push(before, JSON.stringify(list.slice(from, at)).slice(1, -1));
-      before = ',';
-      yield;
+  for (let from = 0, to = 0; from < list.length; from = to) {
+    pieces.push(from === 0 ? '[' : ',');
+    // Small members are written together.
+    for (let weight = 0; to < list.length; to++) {
+      weight += weightOf(list[to], pieceLength);
+      if (weight > pieceLength) break;
     }
-    from = at;
-    weight = own;
-    if (!isHeavy) continue;
-    pieces.push(before);
-    yield* write(list[at], pieces);
-    before = ',';
-    from = at + 1;
-    weight = 0;
+    if (to > from) pieces.push(JSON.stringify(list.slice(from, to)).slice(1, -1));
+    else yield* write(list[to++], pieces);
+    yield;
   }
-  pieces.push(before === '[' ? '[]' : ']');
+  pieces.push(list.length === 0 ? '[]' : ']');
 }
 
 function* writeObject(fields: Readonly<Record<string, unknown>>, pieces: string[]): Sliced<void> {

@@ -1,7 +1,6 @@
 /**
- * Reads and writes JSON-RPC. Reading never throws. Clients are read strictly. Servers are read tolerantly, because a
- * call would hang until its time limit without its answer. Messages are written around existing JSON, to use cached
- * lists.
+ * Reads and writes JSON-RPC. Reading never throws. Clients are read strictly, and servers tolerantly, because a call
+ * would hang without its answer. Messages are written around existing JSON, to use cached lists.
  */
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { withoutMark } from '../base/byteOrderMark.js';
@@ -34,27 +33,12 @@ export interface RequestMessage {
   readonly params: Fields | undefined;
 }
 
-interface Notification {
-  readonly kind: 'notification';
-  readonly method: string;
-  readonly params: Fields | undefined;
-}
-
-/** An answer. With neither a result nor an error, it is not a valid one. */
-interface Response {
-  readonly kind: 'response';
-  readonly id: RequestId | null;
-  readonly result?: Fields;
-  readonly error?: RpcError;
-}
-
-interface Invalid {
-  readonly kind: 'invalid';
-  readonly id: RequestId | null;
-  readonly error: RpcError;
-}
-
-export type Message = RequestMessage | Notification | Response | Invalid;
+export type Message =
+  | RequestMessage
+  | { readonly kind: 'notification'; readonly method: string; readonly params: Fields | undefined }
+  /** An answer. With neither a result nor an error, it is not a valid one. */
+  | { readonly kind: 'response'; readonly id: RequestId | null; readonly result?: Fields; readonly error?: RpcError }
+  | { readonly kind: 'invalid'; readonly id: RequestId | null; readonly error: RpcError };
 
 export type Payload =
   | { readonly kind: 'single'; readonly message: Message }
@@ -65,10 +49,7 @@ export function messagesOf(payload: Exclude<Payload, { kind: 'unreadable' }>): r
   return payload.kind === 'batch' ? payload.messages : [payload.message];
 }
 
-const notJson: Payload = {
-  kind: 'unreadable',
-  error: { code: errorCodes.parse, message: 'The body is not JSON.' },
-};
+const notJson: Payload = { kind: 'unreadable', error: { code: errorCodes.parse, message: 'The body is not JSON.' } };
 
 export function parsePayload(text: string): Payload {
   try {
@@ -116,51 +97,32 @@ export function parseMessages(text: string): JSONRPCMessage[] | undefined {
 
 /** Does the same as `parseMessages` for a long text, in slices charged to the server's share. */
 export async function parseLongMessages(share: LoopShare, text: string): Promise<JSONRPCMessage[] | undefined> {
-  const messages = await share.run(messagesInSlices(text));
+  const value = await share.run(parsedInSlices(withoutMark(text))).catch(() => undefined);
+  const messages = value === undefined ? undefined : share.charge(() => readMessages(value));
   for (const message of messages ?? []) if ('result' in message) share.owns(message.result);
   return messages;
-}
-
-function* messagesInSlices(text: string): Sliced<JSONRPCMessage[] | undefined> {
-  try {
-    return readMessages(yield* parsedInSlices(withoutMark(text)));
-  } catch {
-    return undefined;
-  }
 }
 
 export function readMessages(value: unknown): JSONRPCMessage[] | undefined {
   const values: unknown[] = Array.isArray(value) ? value : [value];
   if (values.length === 0 || values.length > mostInBatch) return undefined;
-  const messages: JSONRPCMessage[] = [];
-  for (const each of values) {
-    const message = wireMessage(readMessage(each, true));
-    if (!message) return undefined;
-    messages.push(message);
-  }
-  return messages;
+  const messages = values.map((each) => wireMessage(readMessage(each, true)));
+  return messages.every((message) => message !== undefined) ? messages : undefined;
 }
 
 /** Undefined if the message means nothing. */
 export function wireMessage(message: Message): JSONRPCMessage | undefined {
   const jsonrpc = '2.0';
-  switch (message.kind) {
-    case 'invalid':
-      return undefined;
-    case 'response': {
-      const { id, result, error } = message;
-      if (error) return id === null ? { jsonrpc, error } : { jsonrpc, id, error };
-      return id === null || !result ? undefined : { jsonrpc, id, result };
-    }
-    case 'notification': {
-      const { method, params } = message;
-      return params ? { jsonrpc, method, params } : { jsonrpc, method };
-    }
-    case 'request': {
-      const { id, method, params } = message;
-      return params ? { jsonrpc, id, method, params } : { jsonrpc, id, method };
-    }
+  if (message.kind === 'invalid') return undefined;
+  if (message.kind === 'response') {
+    const { id, result, error } = message;
+    if (error) return id === null ? { jsonrpc, error } : { jsonrpc, id, error };
+    return id === null || !result ? undefined : { jsonrpc, id, result };
   }
+  const { method, params } = message;
+  if (message.kind === 'notification') return params ? { jsonrpc, method, params } : { jsonrpc, method };
+  const { id } = message;
+  return params ? { jsonrpc, id, method, params } : { jsonrpc, id, method };
 }
 
 const readStrictly = (value: unknown): Message => readMessage(value, false);
@@ -176,15 +138,12 @@ function readMessage(value: unknown, isTolerant: boolean): Message {
     return isTolerant ? readServerResponse(id, value) : readClientResponse(id, value);
   }
   if (typeof method !== 'string') return { kind: 'invalid', id, error: invalid('`method` must be a string.') };
-  if ('id' in value && id === null && !isTolerant) {
+  if ('id' in value && id === null && !isTolerant)
     return { kind: 'invalid', id, error: invalid('`id` must be a string or a number.') };
-  }
   const given = value['params'] ?? undefined;
   const params = isObject(given) ? presentParams(method, given) : undefined;
-  if (given !== undefined && !params && !isTolerant) {
-    const error = { code: errorCodes.invalidParams, message: '`params` must be an object.' };
-    return { kind: 'invalid', id, error };
-  }
+  if (given !== undefined && !params && !isTolerant)
+    return { kind: 'invalid', id, error: invalid('`params` must be an object.', errorCodes.invalidParams) };
   return id === null ? { kind: 'notification', method, params } : { kind: 'request', id, method, params };
 }
 
@@ -217,8 +176,8 @@ function readError(error: Fields, whose: 'client' | 'server'): RpcError {
   };
 }
 
-function invalid(message: string): RpcError {
-  return { code: errorCodes.invalidRequest, message };
+function invalid(message: string, code: number = errorCodes.invalidRequest): RpcError {
+  return { code, message };
 }
 
 export function resultMessage(id: RequestId, resultJson: string): string {

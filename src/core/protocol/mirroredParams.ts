@@ -1,6 +1,4 @@
-/**
- * Over HTTP, headers of a modern request repeat its method, its target, and the parameters marked for this by a tool.
- */
+/** Over HTTP, headers of a modern request repeat its method, its target, and the parameters that its tool marks. */
 import { isObject } from '../base/isObject.js';
 import { deepestValue } from './json.js';
 import { taskMethods } from './versions.js';
@@ -54,9 +52,7 @@ export function fromHeader(header: string): string | undefined {
   return bytes.toString('base64') === encoded ? bytes.toString('utf8') : undefined;
 }
 
-/**
- * Returns the first mirrored parameter of a call missing in the headers or different there; otherwise undefined.
- */
+/** Returns a sentence about the first mirrored parameter that is missing or different in the headers. */
 export function mirrorMismatch(
   params: readonly MirroredParam[],
   args: unknown,

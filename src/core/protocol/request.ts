@@ -57,9 +57,7 @@ export interface ToolsetCall extends ToolCall, Destination {
   readonly fromApp?: true | undefined;
   /** True if the client relies on us to ask a person about calls of the tool (S4). */
   readonly isPromised?: true | undefined;
-  /**
-   * The original name of the tool, if a person has seen this very call and wants it. It answers `ask` of permissions.
-   */
+  /** The tool's original name, if a person has seen this very call and wants it. It answers `ask` of permissions. */
   readonly consented?: string;
   /** For people, if no client is behind the call. */
   readonly agent?: string;

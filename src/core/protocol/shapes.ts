@@ -22,6 +22,10 @@ function oneOf(...values: readonly unknown[]): Shape {
   return (value) => (values.includes(value) ? value : undefined);
 }
 
+function each(shape: Shape, ...keys: readonly string[]): Record<string, Shape> {
+  return Object.fromEntries(keys.map((key) => [key, shape]));
+}
+
 function listOf(entry: Shape): Shape {
   return (value) => {
     if (!Array.isArray(value)) return undefined;
@@ -68,15 +72,8 @@ const nullable = ['default', 'const', 'example'];
 const schemaKeywords = ['items', 'additionalProperties', 'not', 'if', 'then', 'else', 'contains', 'propertyNames'];
 const schemaLists = ['allOf', 'anyOf', 'oneOf', 'prefixItems'];
 /** These keywords of a schema have a map of free names. */
-export const schemaMaps: readonly string[] = [
-  'properties',
-  'patternProperties',
-  '$defs',
-  'definitions',
-  'dependencies',
-  'dependentRequired',
-  'dependentSchemas',
-];
+export const schemaMaps: readonly string[] =
+  'properties patternProperties $defs definitions dependencies dependentRequired dependentSchemas'.split(' ');
 /** A deeper schema is taken as it is, because the walk must end. */
 const deepestSchema = 64;
 
@@ -125,10 +122,7 @@ const described = { ...shown, mimeType: text, annotations };
 
 const toolAnnotations = fields({
   title: text,
-  readOnlyHint: flag,
-  destructiveHint: flag,
-  idempotentHint: flag,
-  openWorldHint: flag,
+  ...each(flag, 'readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'),
 });
 
 const toolShape = fields({
@@ -139,23 +133,17 @@ const toolShape = fields({
   annotations: toolAnnotations,
   execution: fields({ taskSupport: oneOf('required', 'optional', 'forbidden') }),
 });
-const promptShape = fields({
-  ...shown,
-  mimeType: text,
-  arguments: listOf(fields({ title: text, description: text, required: flag }, { name: text })),
-});
-const resourceShape = fields({ ...described, size: number });
-const templateShape = fields(described);
-
 function reader(shape: Shape): <Entry extends object>(entry: Entry) => Entry {
   return <Entry extends object>(entry: Entry) => (shape(entry) ?? entry) as Entry;
 }
 
+const argument = fields({ title: text, description: text, required: flag }, { name: text });
+
 /** Each takes an entry with its required fields. */
 export const rightTool = reader(toolShape);
-export const rightPrompt = reader(promptShape);
-export const rightResource = reader(resourceShape);
-export const rightTemplate = reader(templateShape);
+export const rightPrompt = reader(fields({ ...shown, mimeType: text, arguments: listOf(argument) }));
+export const rightResource = reader(fields({ ...described, size: number }));
+export const rightTemplate = reader(fields(described));
 
 const resourceFields = fields({ mimeType: text, _meta: table, text, blob: text }, { uri: text });
 const resourceContents: Shape = (value) => {
@@ -177,10 +165,10 @@ const block: Shape = (value) => (isObject(value) ? blocks.get(value['type'])?.(v
 const sampledBlock: Shape = (value) => (isObject(value) && !blocks.has(value['type']) ? value : block(value));
 
 const messageOf = (content: Shape): Shape => fields({ _meta: table }, { role: oneOf('user', 'assistant'), content });
-const unlessList =
-  (entry: Shape): Shape =>
-  (value) =>
-    Array.isArray(value) ? listOf(entry)(value) : value;
+function unlessList(entry: Shape): Shape {
+  return (value) => (Array.isArray(value) ? listOf(entry)(value) : value);
+}
+
 const sampledContent: Shape = (value) => (Array.isArray(value) ? listOf(sampledBlock)(value) : sampledBlock(value));
 
 const completionFields = fields({ values: listOf(text), total: whole, hasMore: flag });
@@ -228,10 +216,8 @@ export function lostParts(given: Fields): readonly unknown[] {
   const lost = (list: unknown, part: Shape): unknown[] =>
     Array.isArray(list) ? list.filter((each) => each !== null && part(each) === undefined) : [];
   const { completion: found } = result;
-  return [
-    ...Object.entries(parts).flatMap(([key, part]) => lost(result[key], part)),
-    ...(isObject(found) ? lost(found['values'], text) : []),
-  ];
+  const suggestions = isObject(found) ? lost(found['values'], text) : [];
+  return [...Object.entries(parts).flatMap(([key, part]) => lost(result[key], part)), ...suggestions];
 }
 
 const withMeta = fields({
@@ -244,25 +230,16 @@ const withMeta = fields({
 
 const fieldOfForm = (ofDefault: Shape): Shape =>
   fields({
-    title: text,
-    description: text,
+    ...each(text, 'title', 'description'),
     default: ofDefault,
-    minLength: number,
-    maxLength: number,
-    minimum: number,
-    maximum: number,
-    minItems: number,
-    maxItems: number,
+    ...each(number, 'minLength', 'maxLength', 'minimum', 'maximum', 'minItems', 'maxItems'),
     format: oneOf('email', 'uri', 'date', 'date-time'),
     enumNames: listOf(text),
   });
-const fieldsOfForm: ReadonlyMap<unknown, Shape> = new Map([
-  ['string', fieldOfForm(text)],
-  ['number', fieldOfForm(number)],
-  ['integer', fieldOfForm(number)],
-  ['boolean', fieldOfForm(flag)],
-  ['array', fieldOfForm(listOf(text))],
-]);
+const defaults = { string: text, number, integer: number, boolean: flag, array: listOf(text) };
+const fieldsOfForm: ReadonlyMap<unknown, Shape> = new Map(
+  Object.entries(defaults).map(([type, ofDefault]) => [type, fieldOfForm(ofDefault)]),
+);
 const formField: Shape = (value) => (isObject(value) && fieldsOfForm.get(value['type'])?.(value)) || value;
 const form = fields({ properties: mapOf(formField) });
 
@@ -275,9 +252,7 @@ const requests: Readonly<Record<string, Shape>> = {
     messages: unlessList(messageOf(sampledContent)),
     modelPreferences: fields({
       hints: listOf(fields({ name: text })),
-      costPriority: share,
-      speedPriority: share,
-      intelligencePriority: share,
+      ...each(share, 'costPriority', 'speedPriority', 'intelligencePriority'),
     }),
     tools: unlessList(toolShape),
     systemPrompt: text,
@@ -291,10 +266,8 @@ const requests: Readonly<Record<string, Shape>> = {
 
 /** A list of the protocol is empty if it is null. */
 const lists = ['tools', 'prompts', 'resources', 'resourceTemplates', 'content', 'contents', 'messages', 'roots'];
-const emptied = new Map<string, () => unknown>([
-  ...lists.map((key) => [key, () => []] as const),
-  ['completion', () => ({ values: [] })],
-]);
+const emptied = new Map<string, () => unknown>(lists.map((key) => [key, () => []]));
+emptied.set('completion', () => ({ values: [] }));
 /** For these fields, null is a value: the time of a task is not limited. */
 const nullableFields = new Set(['ttl', 'ttlMs']);
 

@@ -1,7 +1,4 @@
-/**
- * Our versions of the protocol, for clients (G2) and for servers (X3): their names, keys in `_meta`, log levels and
- * tasks. Everything here is pure.
- */
+/** Our versions of the protocol, for clients (G2) and for servers (X3), with keys in `_meta`, log levels and tasks. */
 import { isObject } from '../base/isObject.js';
 import { errorCodes, type RpcError } from './errors.js';
 
@@ -77,9 +74,7 @@ export const tasksExtension = 'io.modelcontextprotocol/tasks';
 /** Requests of clients about the task in `taskId`. */
 export const taskMethods: readonly string[] = ['tasks/get', 'tasks/update', 'tasks/cancel'];
 
-/**
- * Only inside this program, in place of `subscriptions/listen`: a client begins and ends to watch the task in `taskId`.
- */
+/** Only inside this program, for `subscriptions/listen`: a client begins and ends to watch the task in `taskId`. */
 export const watchTask = 'tasks/watch';
 export const unwatchTask = 'tasks/unwatch';
 

@@ -9,7 +9,7 @@ const nothing =
 describe('the policy of an app (G8)', () => {
   for (const ui of [{}, { csp: {} }, { csp: 7 }, { csp: { connectDomains: 'https://a.example' } }]) {
     it(`the policy is closed without a declaration: ${JSON.stringify(ui)}`, () => {
-      assert.deepEqual(contentSecurityPolicy(ui, true), { policy: nothing, refused: [] });
+      assert.deepEqual(contentSecurityPolicy(ui, true), nothing);
     });
   }
 
@@ -22,8 +22,7 @@ describe('the policy of an app (G8)', () => {
         baseUriDomains: ['https://base.example'],
       },
     };
-    const { policy, refused } = contentSecurityPolicy(declared, true);
-    assert.deepEqual(refused, []);
+    const policy = contentSecurityPolicy(declared, true);
     assert.match(policy, /connect-src https:\/\/api\.example:8443 wss:\/\/live\.example http:\/\/localhost:3000;/);
     for (const directive of ['script', 'style', 'img', 'media', 'font']) {
       assert.match(policy, new RegExp(`${directive}-src [^;]*https://\\*\\.cdn\\.example/`));
@@ -34,8 +33,7 @@ describe('the policy of an app (G8)', () => {
 
   for (const source of ['http://localhost', 'ws://localhost:1', 'http://127.0.0.1:65535/', 'http://localhost:*']) {
     it(`the policy opens this machine by ${source}`, () => {
-      const { policy, refused } = contentSecurityPolicy({ csp: { connectDomains: [source] } }, true);
-      assert.deepEqual(refused, []);
+      const policy = contentSecurityPolicy({ csp: { connectDomains: [source] } }, true);
       assert.ok(policy.includes(`; connect-src ${source};`), policy);
     });
   }
@@ -61,8 +59,8 @@ describe('the policy of an app (G8)', () => {
     7,
   ]) {
     it(`the policy refuses ${JSON.stringify(source)}`, () => {
-      const refused = contentSecurityPolicy({ csp: { connectDomains: [source], resourceDomains: [source] } }, true);
-      assert.deepEqual(refused, { policy: nothing, refused: [String(source), String(source)] });
+      const policy = contentSecurityPolicy({ csp: { connectDomains: [source], resourceDomains: [source] } }, true);
+      assert.equal(policy, nothing);
     });
   }
 
@@ -75,10 +73,8 @@ describe('the policy of an app (G8)', () => {
   ]) {
     it(`the policy keeps the page of a server of another machine from ${source}`, () => {
       const ui = { csp: { connectDomains: [source], frameDomains: ['https://video.example'] } };
-      const { policy, refused } = contentSecurityPolicy(ui, false);
-      assert.deepEqual(refused, [source]);
-      assert.match(policy, /connect-src 'none'; frame-src https:\/\/video\.example;/);
-      assert.deepEqual(contentSecurityPolicy(ui, true).refused, []);
+      assert.match(contentSecurityPolicy(ui, false), /connect-src 'none'; frame-src https:\/\/video\.example;/);
+      assert.ok(contentSecurityPolicy(ui, true).includes(`connect-src ${source};`));
     });
   }
 
@@ -86,7 +82,7 @@ describe('the policy of an app (G8)', () => {
     const names = nothing.split('; ').map((directive) => directive.split(' ', 1)[0]);
     fc.assert(
       fc.property(fc.array(fc.oneof(fc.string(), fc.webUrl(), fc.constant("https://a.example'"))), (declared) => {
-        const { policy } = contentSecurityPolicy({ csp: { connectDomains: declared, frameDomains: declared } }, true);
+        const policy = contentSecurityPolicy({ csp: { connectDomains: declared, frameDomains: declared } }, true);
         assert.deepEqual(
           policy.split('; ').map((directive) => directive.split(' ', 1)[0]),
           names,
