@@ -81,13 +81,7 @@ export function parseFact(line: string): Fact | undefined {
     (typeof value[key] === 'string' ? { [key]: value[key] } : {}) as { [key in Key]?: string };
   const { id, at, took, sentSize, resultSize, tokens } = read;
   if (!Number.isFinite(at) || typeof id !== 'string') return undefined;
-  const common = {
-    id,
-    at: Number(at),
-    toolset: text('toolset'),
-    ...optional('instance'),
-    ...optional('reason'),
-  };
+  const common = { id, at: Number(at), toolset: text('toolset'), ...optional('instance'), ...optional('reason') };
   const event = serverEvents.find((one) => one === value['event']);
   if (event !== undefined) return { ...common, event, ...optional('conversation') };
   const outcome = callOutcomes.find((one) => one === value['outcome']);

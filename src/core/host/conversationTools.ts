@@ -97,13 +97,7 @@ export function createConversationTools(host: Host, delivery: Delivery): Convers
         const opens = app !== undefined;
         const answer = await readable(outcome, tool, conversation, delivery, opens, () => grantedTo(speaker).release);
         const record = outcome.kind === 'result' ? outcome.record : undefined;
-        return {
-          callId: call.id,
-          tool: name,
-          ...answer,
-          ...(opens && { app }),
-          ...(record && { record: record.id }),
-        };
+        return { callId: call.id, tool: name, ...answer, ...(opens && { app }), ...(record && { record: record.id }) };
       },
     }),
     app: (name) => apps.get(name),

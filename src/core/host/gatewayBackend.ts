@@ -107,9 +107,7 @@ export class CatalogueBackend implements GatewayBackend, Disposable {
     return {
       ...outcome,
       ...(isToAll && { toolset, result: resultAmongAll(result, toolset) }),
-      ...(news && {
-        notes: [leaseNote(toolset, news, this.releaseAdviceFor(call, toolset), folder)],
-      }),
+      ...(news && { notes: [leaseNote(toolset, news, this.releaseAdviceFor(call, toolset), folder)] }),
     };
   }
 

@@ -167,12 +167,7 @@ function reviewedOf(
   instructions: string | undefined,
   { manual, overrides }: Pick<ServerDefinition, 'manual' | 'overrides'>,
 ): ReviewedOffers {
-  return {
-    tool: tools,
-    prompt: prompts?.prompts ?? [],
-    instructions: joined(instructions, manual),
-    overrides,
-  };
+  return { tool: tools, prompt: prompts?.prompts ?? [], instructions: joined(instructions, manual), overrides };
 }
 
 /** The server's text comes before the manual of the file. */
