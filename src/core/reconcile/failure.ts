@@ -2,6 +2,7 @@
 import { assertNever } from '../base/assertNever.js';
 import type { Problem } from '../base/problem.js';
 import type { StartFailure } from '../connections/connection.js';
+import type { Services } from '../instances/services.js';
 
 export type FailureCause =
   | { readonly kind: 'startFailed'; readonly failure: StartFailure }
@@ -18,6 +19,16 @@ export function redactedCause(cause: FailureCause, redact: (text: string) => str
   if (cause.kind === 'refused') return cause;
   const { kind, failure } = cause;
   return { kind, failure: { ...failure, message: redact(failure.message), fix: redact(failure.fix) } };
+}
+
+/** Makes the failure of this moment, and records and logs it. */
+export function failureOf(cause: FailureCause, { id, services }: { id: string; services: Services }): Failure {
+  const { clock, log, recorder, redactor } = services;
+  const failure = { ...redactedCause(cause, (text) => redactor.redact(text)), since: clock.now() };
+  const { reason, fix } = describeFailure(failure);
+  if (cause.kind === 'startFailed') recorder.event({ event: 'start failed', toolset: id, reason: cause.failure.code });
+  log.write('error', `${id}: ${reason} ${fix}`);
+  return failure;
 }
 
 /** A dead lease takes nothing down, because the next call of its conversation starts another. */

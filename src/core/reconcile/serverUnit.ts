@@ -9,7 +9,6 @@ import { assertNever } from '../base/assertNever.js';
 import type { CancelSignal } from '../base/cancellation.js';
 import { untilAborted } from '../base/events.js';
 import { PendingEnds } from '../base/pendingEnds.js';
-import type { ServerEvent } from '../calls/fact.js';
 import type { ConfiguredServer, ServerDefinition } from '../config/model.js';
 import type { ConnectOutcome } from '../connections/connection.js';
 import type { PoolFailure } from '../instances/pool.js';
@@ -18,7 +17,7 @@ import type { Services } from '../instances/services.js';
 import { Start } from '../instances/starts.js';
 import { expectedClient, type Fields } from '../protocol/client.js';
 import type { FilteredToolsReport } from '../tools/problems.js';
-import { describeFailure, redactedCause, takesDown, type Failure, type FailureCause } from './failure.js';
+import { failureOf, takesDown, type Failure, type FailureCause } from './failure.js';
 import { Offer } from './offers.js';
 import {
   approvalOf,
@@ -71,9 +70,8 @@ export class ServerUnit {
   private remembered: RememberedOffer | undefined;
   private attempt: Attempt | undefined;
   private stopped: { readonly definition: ServerDefinition; readonly since: number } | undefined;
-  /** Why the definition of the file does not serve. The serving one may have a fault at the same time. */
+  /** Why the definition of the file does not serve. The serving one may have its own fault. */
   private failure: Failure | undefined;
-  private servingFailure: Failure | undefined;
   private divergedAt: number | undefined;
   private heldBack = false;
   private readonly ends: PendingEnds;
@@ -248,7 +246,6 @@ export class ServerUnit {
       stoppedSince: this.stopped?.since,
       divergedAt: this.divergedAt,
       failure: this.failure,
-      servingFailure: this.servingFailure,
       approval: approvalOf(this.deps.policy.judge, this.wanted, this.current?.definition, this.stopped !== undefined),
     };
   }
@@ -322,10 +319,6 @@ export class ServerUnit {
         filteredTools: policy.filteredTools,
         onPublish: () => this.current === serving && this.publish(),
         onChange,
-        onHealth: (cause) => {
-          this.servingFailure = cause && this.logged(cause);
-          onChange();
-        },
       },
       { definition, connection, declared, offer, curated },
     );
@@ -333,36 +326,22 @@ export class ServerUnit {
   }
 
   private fail(cause: FailureCause): void {
-    this.failure = this.logged(cause);
+    this.failure = failureOf(cause, this.deps);
     this.deps.onChange();
   }
 
-  private logged(cause: FailureCause): Failure {
-    const failure = {
-      ...redactedCause(cause, (text) => this.deps.services.redactor.redact(text)),
-      since: this.deps.services.clock.now(),
-    };
-    const { reason, fix } = describeFailure(failure);
-    if (cause.kind === 'startFailed') this.record('start failed', cause.failure.code);
-    this.deps.services.log.write('error', `${this.deps.id}: ${reason} ${fix}`);
-    return failure;
-  }
-
   private recordEdit(wanted: ConfiguredServer | undefined): void {
-    const change = this.wanted && editOf(this.wanted, wanted);
-    if (change !== undefined) this.record('edited', change);
-  }
-
-  private record(event: ServerEvent, reason: string): void {
-    this.deps.services.recorder.event({ event, toolset: this.deps.id, reason });
+    const { id, services } = this.deps;
+    const reason = this.wanted && editOf(this.wanted, wanted);
+    if (reason !== undefined) services.recorder.event({ event: 'edited', toolset: id, reason });
   }
 
   private recurate(definition: ServerDefinition): void {
-    const { current: serving, servingFailure: down } = this;
+    const serving = this.current;
     if (!serving) return;
     this.failure = undefined;
     // A failed start counts until a start succeeds, and an edit asks for one if no instance is live (R2).
-    if (down && takesDown(down) && !serving.pool.open) this.ends.add(serving.startAgain());
+    if (serving.failure && takesDown(serving.failure) && !serving.pool.open) this.ends.add(serving.startAgain());
     const refused = serving.recurate(definition);
     if (refused) this.fail({ kind: 'refused', problems: refused.problems });
   }
@@ -372,7 +351,6 @@ export class ServerUnit {
     if (!before && !next) return this.standDown();
     this.current = next;
     this.standIn = undefined;
-    this.servingFailure = undefined;
     this.publish();
     if (!before) return;
     this.draining.add(before);

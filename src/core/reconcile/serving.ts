@@ -6,7 +6,10 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { assertNever } from '../base/assertNever.js';
+import { delay } from '../base/clock.js';
+import { SingleFlight } from '../base/singleFlight.js';
 import { asText } from '../base/text.js';
+import { TokenBucket } from '../base/tokenBucket.js';
 import type { ServerDefinition } from '../config/model.js';
 import { type Connection, ListError, type OfferKind, type ToolListing } from '../connections/connection.js';
 import type { Instance, InstanceUse } from '../instances/instance.js';
@@ -19,8 +22,7 @@ import type { Curation } from '../tools/curate.js';
 import { featuresOf, type ServerFeatures } from '../tools/features.js';
 import type { FilteredToolsReport } from '../tools/problems.js';
 import { AppPages } from './appPages.js';
-import type { FailureCause } from './failure.js';
-import { ListRefresh } from './listRefresh.js';
+import { failureOf, type Failure, type FailureCause } from './failure.js';
 import { type Offer, type Offered, Offers, type Curated } from './offers.js';
 import { spokenBy, type RememberedOffer, type Spoken } from './remembered.js';
 
@@ -31,9 +33,18 @@ interface ServingDeps {
   readonly filteredTools: () => FilteredToolsReport;
   readonly onPublish: () => void;
   readonly onChange: () => void;
-  /** Called with undefined when an instance has started. */
-  readonly onHealth: (failure: FailureCause | undefined) => void;
 }
+
+/** The lists of one instance that are requested again after it reported changes (R6). */
+interface Refresh {
+  readonly kinds: Set<OfferKind>;
+  readonly flight: SingleFlight;
+  listingNow: Promise<void> | undefined;
+}
+
+/** However often an instance reports changes, it is asked no more often (R6). */
+const burst = 8;
+const perSecond = 2;
 
 interface Started {
   readonly definition: ServerDefinition;
@@ -53,6 +64,7 @@ export class Serving {
   instructions: string | undefined;
   features: ServerFeatures;
   readonly since: number;
+  failure: Failure | undefined;
   private commonFailure: string | undefined;
   private readonly ownFailures = new WeakMap<Instance, string>();
   /** The newest list, if it gives two tools one name. Other transforms may make it right. */
@@ -61,7 +73,7 @@ export class Serving {
 
   readonly pages: AppPages;
   private readonly offers: Offers;
-  private readonly refreshes = new WeakMap<Instance, ListRefresh>();
+  private readonly refreshes = new WeakMap<Instance, Refresh>();
   private starting: Promise<unknown> | undefined;
   private readonly ending = new AbortController();
   private lastCause = '';
@@ -94,7 +106,7 @@ export class Serving {
       random: services.random,
       start: () => this.startFresh(),
       onChange: deps.onChange,
-      onGiveUp: () => this.deps.onHealth({ kind: 'lost', cause: this.lastCause, final: true }),
+      onGiveUp: () => this.noteHealth({ kind: 'lost', cause: this.lastCause, final: true }),
     });
     this.offers.note(this.pool.adopt(connection, declared), offer, true);
     this.pages = new AppPages({
@@ -231,17 +243,23 @@ export class Serving {
         // Its conversation keeps the common list, because the server may still answer calls.
         if (!event.listing.failure) this.note(event.instance, event.listing, true);
         this.reconnection.well();
-        return this.deps.onHealth(undefined);
+        return this.noteHealth(undefined);
       case 'startFailed':
-        return this.deps.onHealth({ kind: 'startFailed', failure: event.failure });
+        return this.noteHealth({ kind: 'startFailed', failure: event.failure });
       default:
         assertNever(event);
     }
   }
 
+  /** @param cause undefined if an instance has started */
+  private noteHealth(cause: FailureCause | undefined): void {
+    this.failure = cause && failureOf(cause, this.deps);
+    this.deps.onChange();
+  }
+
   private noteDeath(cause: string, { kind }: InstanceUse): void {
     if (kind === 'spare') return;
-    this.deps.onHealth({ kind: 'lost', cause, final: false });
+    this.noteHealth({ kind: 'lost', cause, final: false });
     this.lastCause = cause;
     if (kind === 'warm' || kind === 'shared') this.reconnection.died();
   }
@@ -293,32 +311,55 @@ export class Serving {
     }
   }
 
+  /** Several changes at once are one request. */
   private refresh(instance: Instance, kind: OfferKind): void {
     if (instance.use.kind === 'draining') return;
     const refresh = this.refreshes.get(instance) ?? this.refreshOf(instance);
     this.refreshes.set(instance, refresh);
-    refresh.request(kind);
+    refresh.kinds.add(kind);
+    void refresh.flight.request();
   }
 
-  private refreshOf(instance: Instance): ListRefresh {
+  private refreshOf(instance: Instance): Refresh {
+    const { clock } = this.deps.services;
+    const { signal } = this.ending;
+    const bucket = new TokenBucket(clock, burst, perSecond);
+    const listAgain = async (): Promise<void> => {
+      const waitMs = Math.ceil(bucket.take());
+      if (waitMs > 0) await delay(clock, waitMs, signal).catch(() => undefined);
+      await instance.connection.share?.rest(signal);
+      // An earlier run may have taken this change too.
+      if (signal.aborted || refresh.kinds.size === 0) return;
+      refresh.listingNow = this.listAgain(instance, refresh.kinds);
+      await refresh.listingNow;
+      refresh.listingNow = undefined;
+    };
+    const refresh: Refresh = { kinds: new Set(), flight: new SingleFlight(listAgain), listingNow: undefined };
+    return refresh;
+  }
+
+  /** A failed list is requested again with the next change. */
+  private async listAgain(instance: Instance, changed: Set<OfferKind>): Promise<void> {
     const { connection } = instance;
-    return new ListRefresh({
-      clock: this.deps.services.clock,
-      connection,
-      signal: this.ending.signal,
-      timeoutMs: () => this.definition.timeouts.connect,
-      last: () => this.offers.ofInstance(instance)?.listing ?? this.listing,
-      prepare: (listing) => this.offers.offerOf(listing, this.pool.live).prepare(this.definition, this.report()),
-      onListed: (listing) => void (this.isInUse(instance) && this.note(instance, listing)),
-      onFailure: (error) => {
-        // The end of the instance is already reported.
-        if (!this.isInUse(instance)) return;
-        const why = this.deps.services.redactor.redact(error instanceof ListError ? error.message : asText(error));
-        if (this.offers.isForAll(instance)) this.commonFailure = why;
-        else this.ownFailures.set(instance, why);
-        this.deps.onChange();
-      },
-    });
+    const kinds = new Set(changed);
+    changed.clear();
+    try {
+      const last = this.offers.ofInstance(instance)?.listing ?? this.listing;
+      const listing = await listedAgain(connection, kinds, last, this.definition.timeouts.connect);
+      const noteIt = (): void => void (this.isInUse(instance) && this.note(instance, listing));
+      const { share } = connection;
+      if (!share) return noteIt();
+      await share.run(this.offers.offerOf(listing, this.pool.live).prepare(this.definition, this.report()));
+      await share.chargeTurn(noteIt);
+    } catch (error) {
+      for (const kind of kinds) changed.add(kind);
+      // The end of the instance is already reported.
+      if (!this.isInUse(instance)) return;
+      const why = this.deps.services.redactor.redact(error instanceof ListError ? error.message : asText(error));
+      if (this.offers.isForAll(instance)) this.commonFailure = why;
+      else this.ownFailures.set(instance, why);
+      this.deps.onChange();
+    }
   }
 
   private refusalOf(instance: Instance): string | undefined {
@@ -339,4 +380,31 @@ export class Serving {
     this.ending.abort();
     this.reconnection.dispose();
   }
+}
+
+async function listedAgain(
+  connection: Connection,
+  kinds: ReadonlySet<OfferKind>,
+  last: ToolListing,
+  timeoutMs: number,
+): Promise<ToolListing> {
+  const options = { signal: new AbortController().signal, timeoutMs };
+  const [{ tools, malformed }, prompts, resources] = await Promise.all([
+    kinds.has('tools') ? connection.listTools(options) : last,
+    kinds.has('prompts') ? connection.listPrompts(options) : last.prompts,
+    kinds.has('resources') ? connection.listResources(options) : last.resources,
+  ]);
+  return {
+    tools,
+    malformed,
+    prompts: unlessFailed(prompts, last.prompts),
+    resources: unlessFailed(resources, last.resources),
+  };
+}
+
+function unlessFailed<Listing extends { readonly failure?: string }>(
+  next: Listing | undefined,
+  before: Listing | undefined,
+): Listing | undefined {
+  return next?.failure !== undefined && before ? { ...before, failure: next.failure } : next;
 }

@@ -120,7 +120,7 @@ export interface StatusSnapshot {
 type UnitFacts = ServerUnit['facts'];
 
 function stateOf(facts: UnitFacts): ServerState {
-  const { wanted, serving, failure, servingFailure } = facts;
+  const { wanted, serving, failure } = facts;
   if (facts.stoppedSince !== undefined) return { kind: 'stopped', since: facts.stoppedSince };
   if (facts.startingSince !== undefined) return { kind: 'starting', since: facts.startingSince };
   if (wanted && !isEnabled(wanted)) return { kind: 'disabled' };
@@ -133,8 +133,8 @@ function stateOf(facts: UnitFacts): ServerState {
   if (starting !== undefined) return { kind: 'starting', since: starting };
   const pending = serving?.reconnection.pending;
   if (pending)
-    return { kind: 'reconnecting', ...pending, cause: servingFailure ? describeFailure(servingFailure).reason : '' };
-  const down = servingFailure && takesDown(servingFailure) ? servingFailure : failure;
+    return { kind: 'reconnecting', ...pending, cause: serving.failure ? describeFailure(serving.failure).reason : '' };
+  const down = serving?.failure && takesDown(serving.failure) ? serving.failure : failure;
   if (down && wanted?.kind === 'valid') return { kind: 'failed', since: down.since, ...describeFailure(down) };
   if (serving) return { kind: 'idle', since: serving.idleSince ?? serving.since };
   if (facts.standIn) return { kind: 'remembered', since: facts.standIn.rememberedAt };
@@ -177,7 +177,7 @@ export function problemsOf(facts: UnitFacts, signIn: SignInStatus = notAsked): r
   if (serving?.refreshFailure !== undefined) problems.push(refreshFailed(at, serving.refreshFailure));
   if (signIn.kind === 'needed') problems.push(signInNeeded(at, signIn.why, signIn.fix));
   if (signIn.kind === 'signedIn' && signIn.lacks !== undefined) problems.push(rightsLacking(at, signIn.lacks));
-  for (const failure of [facts.failure, facts.servingFailure]) {
+  for (const failure of [facts.failure, serving?.failure]) {
     if (!failure || isForSignIn(failure)) continue;
     for (const problem of problemsOfFailure(at, failure)) problems.push(problem);
   }
