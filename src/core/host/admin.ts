@@ -1,6 +1,5 @@
 /** The built-in toolset `mcp_admin` (L5), through which an agent asks the host itself: its names, texts and answers. */
 import { approveCommand } from '../approval/approvalTexts.js';
-import { assertNever } from '../base/assertNever.js';
 import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js';
 import { needsAttention } from '../base/problem.js';
 import { messageOf } from '../base/text.js';
@@ -41,7 +40,7 @@ const nothing: Tool['inputSchema'] = { type: 'object', properties: {}, additiona
 const prefix = 'mcp_';
 export const releaseTool = `${prefix}release`;
 
-const releaseHints: Tool['annotations'] = {
+const harmless: Tool['annotations'] = {
   readOnlyHint: false,
   destructiveHint: false,
   idempotentHint: true,
@@ -57,7 +56,7 @@ const adminTools: readonly AdminTool[] = [
       description:
         'Ends the instance of an MCP server that belongs to this conversation, and what it holds (open pages, sessions). Call this when you will not need its tools again soon.',
       inputSchema: aServer,
-      annotations: releaseHints,
+      annotations: harmless,
     },
     run: async (deps, input, conversation) => {
       const server = serverOf(input);
@@ -103,7 +102,7 @@ const adminTools: readonly AdminTool[] = [
       title: 'Reload the MCP config',
       description: 'Reads the config files again and applies the changes, including environment variables.',
       inputSchema: nothing,
-      annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+      annotations: harmless,
     },
     run: async (deps) => {
       await deps.reload();
@@ -151,7 +150,7 @@ export function ownReleaseTool(server: string, shortName: string): ServedTool {
     title: `Release "${server}"`,
     description: `Ends the instance of the MCP server "${server}" that belongs to this conversation, and what it holds (open pages, sessions). Call this when you will not need its tools again soon.`,
     inputSchema: nothing,
-    annotations: releaseHints,
+    annotations: harmless,
   };
   return { original: releaseTool, published: name, tool: own, editorName: name, editorId: name, releases: server };
 }
@@ -167,6 +166,7 @@ export async function callAdminTool(
   conversation: string,
 ): Promise<CallToolResult> {
   const found = adminTools.find(({ tool }) => tool.name === published);
+  const textResult = (text: string): CallToolResult => ({ content: [{ type: 'text', text }] });
   try {
     if (!found) throw new Error(`There is no tool "${published}".`);
     return textResult(await found.run(deps, input, conversation));
@@ -178,10 +178,6 @@ export async function callAdminTool(
 function serverOf({ serverId }: Fields): string {
   if (typeof serverId !== 'string' || serverId === '') throw new Error('The argument "serverId" must be a string.');
   return serverId;
-}
-
-function textResult(text: string): CallToolResult {
-  return { content: [{ type: 'text', text }] };
 }
 
 function endedText(server: string): string {
@@ -256,34 +252,26 @@ function howToApprove({ id, origin, approval }: Waiting): string {
   return `by \`${approveCommand(id, folder)}\` at a terminal, or in the editor`;
 }
 
+/** Each completes "its server is …". */
+const whyDownIn: Readonly<Record<ServerState['kind'], string>> = {
+  disabled: 'disabled',
+  starting: 'starting',
+  invalid: 'misconfigured',
+  pending: 'waiting for a person to approve its start',
+  signInNeeded: 'waiting for a person to sign in',
+  reconnecting: 'being connected again',
+  failed: 'not able to run',
+  stopped: 'stopped by a person',
+  running: 'not ready',
+  idle: 'not ready',
+  remembered: 'not ready',
+};
+
+export function whyDown({ kind }: ServerState): string {
+  return whyDownIn[kind];
+}
+
 export function whyNothing(server: Waiting): string {
   const remedy = server.state.kind === 'pending' ? ` (${howToApprove(server)})` : '';
   return `The toolset "${server.id}" has no tools now: its server is ${whyDown(server.state)}${remedy}.`;
-}
-
-/** Completes "its server is …". */
-export function whyDown(state: ServerState): string {
-  switch (state.kind) {
-    case 'disabled':
-    case 'starting':
-      return state.kind;
-    case 'invalid':
-      return 'misconfigured';
-    case 'pending':
-      return 'waiting for a person to approve its start';
-    case 'signInNeeded':
-      return 'waiting for a person to sign in';
-    case 'reconnecting':
-      return 'being connected again';
-    case 'failed':
-      return 'not able to run';
-    case 'stopped':
-      return 'stopped by a person';
-    case 'running':
-    case 'idle':
-    case 'remembered':
-      return 'not ready';
-    default:
-      return assertNever(state);
-  }
 }

@@ -11,10 +11,11 @@ import type { Problem } from '../base/problem.js';
 import { Throttle } from '../base/clock.js';
 import { asText } from '../base/text.js';
 import { ConfigState } from '../config/read/merge.js';
-import type { ConfigModel, ConfiguredServer, ServerDefinition, SourceText } from '../config/model.js';
+import type { ConfigModel, ConfiguredServer, Launch, ServerDefinition, SourceText } from '../config/model.js';
 import type { PoolFailure } from '../instances/pool.js';
 import type { ClientChange, ServerClient } from '../protocol/client.js';
 import { secretsOf } from '../config/read/launchSecrets.js';
+import type { SignInBrowser, SignIns, SignInStatus } from '../connections/http/oauth/contract.js';
 import { ServerUnit, type UnitPolicy } from '../reconcile/serverUnit.js';
 import { type StatusSnapshot, inPresentText, problemsOf, statusOf } from '../reconcile/status.js';
 import { withoutDataUrls } from '../results/binaries.js';
@@ -22,7 +23,6 @@ import { EnvFiles } from './envFiles.js';
 import { errorResult, failedCall, notMade, requestText, stopped, unknownTool } from './callTexts.js';
 import { adminId, callAdminTool, type AdminDeps } from './admin.js';
 import { Permission } from './permission.js';
-import { ServerSignIns } from './signIns.js';
 import type { Host, HostDeps } from './hostContract.js';
 import { errorCodes } from '../protocol/errors.js';
 import type { OtherOutcome, ToolOutcome, ToolsetCall, ToolsetRequest } from '../protocol/request.js';
@@ -46,6 +46,7 @@ export class ToolsetHost implements Host {
   private sources: readonly SourceText[] = [];
   private configProblems: readonly Problem[] = [];
   private readonly keptSecret = new Set<string>();
+  private readonly waitForSignIn = new Set<string>();
   private refused: StatusSnapshot['refused'] = [];
   private snapshot_: StatusSnapshot = { version: 0, refused: [], servers: [], problems: [] };
   private changeAnnounced = false;
@@ -59,7 +60,6 @@ export class ToolsetHost implements Host {
   private readonly policy: UnitPolicy;
   readonly permission: Permission;
   readonly completed = completed;
-  readonly signIns: ServerSignIns;
 
   readonly onDidChange = this.changeEmitter.event;
   readonly onDidPublish: Event<readonly string[]>;
@@ -68,21 +68,13 @@ export class ToolsetHost implements Host {
     const { services, settings, consent, signIns } = deps;
     const { clock } = services;
     this.activity = new Throttle(clock, activityMs, () => this.announceChange());
-    this.signIns = new ServerSignIns({
-      signIns,
-      approvals: consent.approvals,
-      redactor: services.redactor,
-      servers: () => this.servers,
-      unitOf: (id) => this.units.get(id),
-      onChange: () => this.announceChange(),
-    });
     this.envFiles = new EnvFiles(clock, () => void this.reapply());
     const reconsider = (): void => this.inOneSwap(() => this.everyUnit.forEach((unit) => unit.reconsider()));
     this.permission = new Permission(consent.toolPermissions);
     this.parts = [
       this.activity,
       this.envFiles,
-      this.signIns,
+      signIns?.onDidChange(() => this.followSignIns()),
       consent.approvals?.onDidChange(reconsider),
       ...[this.permission, consent.offerReview].map((one) => one?.onDidChange(() => this.republish())),
       this.permission,
@@ -261,6 +253,23 @@ export class ToolsetHost implements Host {
     return await this.known(server).release(conversation, by);
   }
 
+  async signIn(server: string, browser: SignInBrowser, signal: AbortSignal): Promise<void> {
+    const { signIns, launch, unit } = this.knownForSignIn(server);
+    try {
+      await signIns.signIn(launch, browser, signal);
+    } catch (error) {
+      if (signal.aborted) throw error;
+      throw new Error(this.deps.services.redactor.redact((error as Error).message), { cause: error });
+    }
+    await unit.start();
+  }
+
+  async signOut(server: string): Promise<void> {
+    const { signIns, launch, unit } = this.knownForSignIn(server);
+    await unit.stop();
+    await signIns.signOut(launch);
+  }
+
   async dispose(): Promise<void> {
     this.disposed = true;
     this.parts.forEach((part) => part?.dispose());
@@ -325,6 +334,36 @@ export class ToolsetHost implements Host {
     return unit;
   }
 
+  private signInOf(server: ConfiguredServer): SignInStatus {
+    const status = server.kind === 'valid' ? this.deps.signIns?.statusOf(server.definition.launch) : undefined;
+    if (status?.kind !== 'needed') return status ?? { kind: 'none' };
+    return { ...status, why: this.deps.services.redactor.redact(status.why) };
+  }
+
+  /** A server that waits for a sign-in starts after one in any window. */
+  private followSignIns(): void {
+    for (const server of this.servers) {
+      const { kind } = this.signInOf(server);
+      if (kind === 'needed') this.waitForSignIn.add(server.id);
+      if (kind !== 'signedIn' || !this.waitForSignIn.delete(server.id)) continue;
+      const unit = this.units.get(server.id);
+      if (unit && unit.facts.stoppedSince === undefined) void unit.start();
+    }
+    this.announceChange();
+  }
+
+  private knownForSignIn(id: string): { signIns: SignIns; launch: Launch; unit: ServerUnit } {
+    const unit = this.known(id);
+    const { signIns } = this.deps;
+    const server = this.servers.find((each) => each.id === id);
+    if (!signIns) throw new Error('A sign-in cannot be stored here.');
+    if (server?.kind !== 'valid') throw new Error(`The entry of "${id}" has an error; see Problems.`);
+    const { definition } = server;
+    if (this.policy.judge(definition).kind === 'pending')
+      throw new Error(`"${id}" waits for approval. Approve it first.`);
+    return { signIns, launch: definition.launch, unit };
+  }
+
   private unitOf(id: string): ServerUnit {
     const existing = this.units.get(id);
     if (existing) return existing;
@@ -378,7 +417,7 @@ export class ToolsetHost implements Host {
     const servers = this.servers.flatMap((server) => {
       const facts = this.units.get(server.id)?.facts;
       if (!facts) return [];
-      const signIn = this.signIns.statusOf(server);
+      const signIn = this.signInOf(server);
       for (const problem of problemsOf(facts, signIn)) found.push(problem);
       const status = statusOf(server, facts, publication.toolset(server.id), publication.changed(server.id), signIn);
       return [{ ...status, shadows: this.shadowed.get(server.id) ?? [] }];

@@ -7,14 +7,13 @@ import type { Event } from '../base/events.js';
 import type { Log } from '../base/log.js';
 import type { ConfigDeps, SourceText, StartTime } from '../config/model.js';
 import type { MakeAgents } from '../connections/http/agents.js';
-import type { SecretStore, SignIns } from '../connections/http/oauth/contract.js';
+import type { SecretStore, SignInBrowser, SignIns } from '../connections/http/oauth/contract.js';
 import type { KnownConversations } from '../instances/serverConversations.js';
 import type { Services } from '../instances/services.js';
 import type { ClientChange, Fields, ServerClient } from '../protocol/client.js';
 import type { OtherOutcome, ToolOutcome, ToolsetCall, ToolsetRequest } from '../protocol/request.js';
 import type { RememberedOffer } from '../reconcile/remembered.js';
 import type { StatusSnapshot } from '../reconcile/status.js';
-import type { ServerSignIns } from './signIns.js';
 import type { AppliedOverride, Catalogue } from '../tools/catalogue.js';
 import type { Completed } from '../tools/override.js';
 import type { FilteredToolsReport } from '../tools/problems.js';
@@ -134,8 +133,13 @@ export interface Host {
   /** Returns the arguments that a call sends (O2, O3). It is here because `override` may not load on activation. */
   completed(override: AppliedOverride, given: Fields): Completed;
   readonly permission: Pick<Permission, 'isAskedInChat' | 'allowInChat' | 'recheck'>;
-  /** Signing in is the only action that opens a browser. */
-  readonly signIns: Pick<ServerSignIns, 'signIn' | 'signOut'>;
+  /**
+   * The only action that opens a browser. Rejects with a message for a person, or with the signal's reason. Resolves
+   * after the start of the server, successful or not.
+   */
+  signIn(server: string, browser: SignInBrowser, signal: AbortSignal): Promise<void>;
+  /** The tools are withdrawn, because a person who signs out does not want agents to go on. */
+  signOut(server: string): Promise<void>;
   /** Ends every instance. Resolves when nothing runs. */
   dispose(): Promise<void>;
 }

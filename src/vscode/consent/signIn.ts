@@ -68,7 +68,7 @@ export function registerSignIn(slot: EngineSlot, logs: Logs): Disposable {
             return agrees;
           },
         };
-        await host.signIns.signIn(server, browser, own.signal).finally(() => subscription.dispose());
+        await host.signIn(server, browser, own.signal).finally(() => subscription.dispose());
       });
     } catch (error) {
       if (own.signal.aborted) return;
@@ -86,7 +86,7 @@ export function registerSignIn(slot: EngineSlot, logs: Logs): Disposable {
     const server = await choose(subject, 'signOutable', 'You are not signed in to any MCP server.');
     if (server === undefined) return;
     news.signsOut(server);
-    await slot.engine?.host.signIns.signOut(server);
+    await slot.engine?.host.signOut(server);
   }
 
   async function choose(
