@@ -5,7 +5,6 @@
  * Invariants: two first calls of a conversation at once make one instance; a draining or closed pool starts nothing for
  * new calls; `close` resolves when nothing of the pool is left.
  */
-import { assertNever } from '../base/assertNever.js';
 import { untilAborted } from '../base/events.js';
 import { inNextTurn } from '../base/turns.js';
 import { PendingEnds } from '../base/pendingEnds.js';
@@ -55,13 +54,6 @@ interface PoolDeps {
   readonly onEvent: (event: PoolEvent) => void;
 }
 
-/** The names of the called tool, and whether its server wants the call as a task of 2025-11-25. */
-interface CalledTool {
-  readonly original: string;
-  readonly published: string;
-  readonly asTask: boolean;
-}
-
 export type PoolFailure =
   | Extract<ServerOutcome<unknown>, { readonly kind: 'lost' | 'timedOut' }>
   | { readonly kind: 'startFailed'; readonly failure: StartFailure }
@@ -69,8 +61,6 @@ export type PoolFailure =
   | { readonly kind: 'notSent'; readonly cause: string }
   /** The request is only for the instance of the conversation, and it has none. */
   | { readonly kind: 'notHeld' };
-
-type PoolOutcome<Answered> = Answered | PoolFailure;
 
 let nextInstance = 1;
 
@@ -130,8 +120,8 @@ export class InstancePool {
   call(
     conversation: string,
     call: ToolCall,
-    { original, published, asTask }: CalledTool,
-  ): Promise<PoolOutcome<ToolOutcome>> {
+    { original, published, asTask }: { original: string; published: string; asTask: boolean },
+  ): Promise<ToolOutcome | PoolFailure> {
     // Written out, because a copy by `...` costs all who read it (P3).
     const { arguments: given, meta, signal, onProgress, client, instance } = call;
     const { timeouts, launch } = this.deps.definition();
@@ -151,11 +141,11 @@ export class InstancePool {
   }
 
   /** Finds the instance as a call does. The news of a lease wait for a call. */
-  request(conversation: string, request: OtherRequest): Promise<PoolOutcome<OtherOutcome>> {
+  request(conversation: string, request: OtherRequest): Promise<OtherOutcome | PoolFailure> {
     // A request to any instance does not come from its holder.
     const { client } = request.instance === 'any' ? {} : request;
     const timed = { ...request, client, timeouts: this.deps.definition().timeouts };
-    const send = (): Promise<PoolOutcome<OtherOutcome>> =>
+    const send = (): Promise<OtherOutcome | PoolFailure> =>
       this.use(conversation, request, (instance) => {
         request.recording?.onSend(instance.id, request.params);
         return instance.request(timed);
@@ -167,7 +157,12 @@ export class InstancePool {
 
   noteClient(client: ServerClient, change: ClientChange): void {
     for (const instance of this.instances) instance.noteClient(client, change);
-    if (change === 'gone' && client.conversation !== undefined) this.leave(client.conversation);
+    const { conversation } = client;
+    if (change !== 'gone' || conversation === undefined) return;
+    this.deps.conversations.forgetSubscriptions(conversation);
+    void this.starts.of(conversation)?.end();
+    const held = this.holderOf(conversation);
+    if (held) void this.retire(held, abandonedLimitMs, 'the session of its conversation has ended');
   }
 
   /** Ends the conversation's lease or cancels its start. Resolves with false if the conversation has neither. */
@@ -178,11 +173,6 @@ export class InstancePool {
     if (held?.hasTasks) void this.retire(held, longestTaskMs, reason);
     else if (held) await this.retire(held, 0, reason);
     return held !== undefined || starting !== undefined;
-  }
-
-  /** Starts the shared or the warm instance. It replaces the previous one. */
-  startWarm(): Promise<StartOutcome> {
-    return this.start({ kind: 'warm' });
   }
 
   /** Ends every instance and every start under way. The pool goes on serving. */
@@ -261,7 +251,8 @@ export class InstancePool {
     return signal.aborted ? { kind: 'cancelled' } : { kind: 'notSent', cause: 'its start was cancelled' };
   }
 
-  private start(purpose: Purpose, client?: ServerClient, waiter?: RequestTerms['signal']): Promise<StartOutcome> {
+  /** A pool with one shared instance starts that. The new instance replaces the one with the same use. */
+  start(purpose: Purpose, client?: ServerClient, waiter?: RequestTerms['signal']): Promise<StartOutcome> {
     if (this.isShared) return this.starts.start({ kind: 'shared' }, this.wanted, client, waiter);
     const { capabilities } = client ?? this.deps.services.expectedClient();
     return this.starts.start(purpose, capabilities, client, waiter);
@@ -305,26 +296,14 @@ export class InstancePool {
   }
 
   private give(instance: Instance, purpose: Purpose): void {
-    switch (purpose.kind) {
-      case 'shared':
-        this.replace(this.only('shared'), 'a client needed more capabilities');
-        instance.share(this.deps.conversations.shared);
-        return this.changed();
-      case 'leased':
-        return this.hold(instance, purpose.conversation, purpose.client);
-      case 'warm':
-        // A new instance is warm until it has another use.
-        this.replace(
-          this.find((one) => one !== instance && one.use.kind === 'warm'),
-          'another one took its place',
-        );
-        return;
-      case 'spare':
-        instance.use = { kind: 'spare' };
-        return;
-      default:
-        assertNever(purpose);
-    }
+    if (purpose.kind === 'leased') return this.hold(instance, purpose.conversation, purpose.client);
+    const isShared = purpose.kind === 'shared';
+    const before = this.find((one) => one !== instance && one.use.kind === purpose.kind);
+    this.replace(before, isShared ? 'a client needed more capabilities' : 'another one took its place');
+    instance.use = purpose;
+    if (!isShared) return;
+    instance.follow(this.deps.conversations.shared);
+    this.changed();
   }
 
   private hold(instance: Instance, conversation: string, client: ServerClient | undefined): void {
@@ -371,8 +350,8 @@ export class InstancePool {
       clock: services.clock,
       idleLimit: () => definition().timeouts.idle,
       onRest: () => services.connector.noteIdle(),
-      onOfferChanged: (_, offer) => this.deps.onEvent({ kind: 'offerChanged', instance, offer }),
-      onEnd: (_, reason, isDeath) => this.ended(instance, reason, isDeath),
+      onOfferChanged: (offer) => this.deps.onEvent({ kind: 'offerChanged', instance, offer }),
+      onEnd: (reason, isDeath) => this.ended(instance, reason, isDeath),
     });
     this.instances.add(instance);
     services.recorder.event({ event: 'started', toolset: server, instance: instance.id });
@@ -382,13 +361,6 @@ export class InstancePool {
   /** Until this is called, the slot belongs to the start, and others wait for room. */
   private letMakeRoom(instance: Instance): void {
     this.deps.services.connector.hold(instance.connection, instance);
-  }
-
-  private leave(conversation: string): void {
-    this.deps.conversations.forgetSubscriptions(conversation);
-    void this.starts.of(conversation)?.end();
-    const held = this.holderOf(conversation);
-    if (held) void this.retire(held, abandonedLimitMs, 'the session of its conversation has ended');
   }
 
   private async endSpare(reason: string): Promise<void> {
@@ -406,8 +378,17 @@ export class InstancePool {
 
   /** A dead instance is gone at once. Another one lives until its processes have ended. */
   private ended(instance: Instance, reason: string, isDeath: boolean): void {
-    const { use } = instance;
-    this.recordEnd(instance, reason, isDeath);
+    const { id, lessee, use } = instance;
+    const { services, server } = this.deps;
+    // Behind this, the cause of a death may quote the server, whose texts are in no fact (H1b).
+    const own = isDeath ? /^The server process [\w ]+/.exec(reason)?.[0] : reason;
+    services.recorder.event({
+      event: isDeath ? 'died' : lessee === undefined ? 'ended' : 'released',
+      toolset: server,
+      instance: id,
+      ...(lessee !== undefined && { conversation: lessee }),
+      ...(own !== undefined && { reason: own }),
+    });
     const drop = (): void => {
       this.tasks.forget(instance);
       this.instances.delete(instance);
@@ -422,19 +403,6 @@ export class InstancePool {
     );
     if (isDeath) this.deps.onEvent({ kind: 'died', cause: reason, use });
     this.changed();
-  }
-
-  private recordEnd({ id, lessee }: Instance, reason: string, isDeath: boolean): void {
-    const { services, server } = this.deps;
-    // Behind this, the cause of a death may quote the server, whose texts are in no fact (H1b).
-    const own = isDeath ? /^The server process [\w ]+/.exec(reason)?.[0] : reason;
-    services.recorder.event({
-      event: isDeath ? 'died' : lessee === undefined ? 'ended' : 'released',
-      toolset: server,
-      instance: id,
-      ...(lessee !== undefined && { conversation: lessee }),
-      ...(own !== undefined && { reason: own }),
-    });
   }
 
   /** Notes why its conversation has no instance now (X4). */

@@ -190,7 +190,7 @@ export class Serving {
   }
 
   startFresh(): Promise<boolean> {
-    const started = this.pool.startWarm().then((outcome) => outcome.kind === 'started');
+    const started = this.pool.start({ kind: 'warm' }).then((outcome) => outcome.kind === 'started');
     this.starting = started;
     return started;
   }
