@@ -42,13 +42,11 @@ export function describeFailure(failure: Failure): { reason: string; fix: string
       return { reason: failure.failure.message, fix: failure.failure.fix };
     case 'refused':
       return { reason: failure.problems[0].message, fix: failure.problems[0].fix };
-    case 'lost':
-      return {
-        reason: failure.final
-          ? `It ended again and again, so it is no longer restarted: ${failure.cause}`
-          : failure.cause,
-        fix: 'Restart it, edit its entry, or let the next call start it. Its log shows its last output.',
-      };
+    case 'lost': {
+      const before = failure.final ? 'It ended again and again, so it is no longer restarted: ' : '';
+      const fix = 'Restart it, edit its entry, or let the next call start it. Its log shows its last output.';
+      return { reason: before + failure.cause, fix };
+    }
     default:
       return assertNever(failure);
   }

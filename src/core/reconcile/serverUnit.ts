@@ -124,28 +124,23 @@ export class ServerUnit {
     const step = planStep(wanted, { serving, starting, stopped }, this.permits());
     this.heldBack = step.kind === 'hold' || step.kind === 'revoke';
     if (this.heldBack && wanted?.kind === 'valid') this.deps.memory?.forget(wanted.definition);
+    if (step.kind !== 'none' && step.kind !== 'keepPrevious') this.stopped = undefined;
     switch (step.kind) {
       case 'none':
         break;
       case 'withdraw':
-        this.overtake();
-        this.stopped = undefined;
-        this.failure = undefined;
-        this.replace(undefined, 'it was removed or disabled');
-        break;
       case 'keepPrevious':
       case 'hold':
-        if (step.kind === 'hold') this.stopped = undefined;
         this.overtake();
         this.failure = undefined;
-        this.standDown();
+        if (step.kind === 'withdraw') this.replace(undefined, 'it was removed or disabled');
+        else this.standDown();
         break;
       case 'revoke':
         this.endNow(revoked);
         break;
       case 'recurate':
         this.overtake();
-        this.stopped = undefined;
         this.recurate(step.definition);
         break;
       case 'redirect':
@@ -154,7 +149,6 @@ export class ServerUnit {
         if (!this.standIn) this.attempt?.start.turn?.hurry();
         break;
       case 'start':
-        this.stopped = undefined;
         this.begin(step.definition);
         break;
       default:
@@ -197,17 +191,15 @@ export class ServerUnit {
   /** The tools stay published. Leases end only for a person. For an agent, one starts if no other is live (L5). */
   async restart(by: 'a person' | 'an agent'): Promise<void> {
     const [serving, definition] = [this.current, this.startable()];
-    if (!definition) return this.start();
-    if (serving?.definition.launchHash === definition.launchHash) {
-      const isWhole = by === 'a person' || definition.trulyStateless;
-      await (isWhole ? serving.pool.recycle(`${by} restarted it`) : serving.pool.endUnheld(`${by} restarted it`));
-      // While its processes ended, a person may have stopped it, or a call may have started another instance.
-      if (this.current === serving && !serving.pool.open) await serving.startAgain();
-      await this.settled();
-    } else {
-      this.overtake();
-      await this.start();
+    if (!definition || serving?.definition.launchHash !== definition.launchHash) {
+      if (definition) this.overtake();
+      return this.start();
     }
+    const isWhole = by === 'a person' || definition.trulyStateless;
+    await (isWhole ? serving.pool.recycle(`${by} restarted it`) : serving.pool.endUnheld(`${by} restarted it`));
+    // While its processes ended, a person may have stopped it, or a call may have started another instance.
+    if (this.current === serving && !serving.pool.open) await serving.startAgain();
+    await this.settled();
   }
 
   release(conversation: string, by: 'a person' | 'this conversation'): Promise<boolean> {
@@ -296,30 +288,23 @@ export class ServerUnit {
   }
 
   private succeed(definition: ServerDefinition, { connection, listing }: Connected, declared: Fields): void {
-    if (listing.failure && (this.current || this.standIn)) {
-      // What serves has tools.
-      this.fail({ kind: 'startFailed', failure: { code: 'list-failed', path: [], ...listing.failure } });
-      this.ends.add(connection.close());
-      return;
-    }
     const offer = Offer.of(listing);
     const curated = offer.curate(definition, this.deps.policy.filteredTools());
-    if (curated.kind === 'refused') {
-      this.fail({ kind: 'refused', problems: curated.problems });
+    const refuse = (cause: FailureCause): void => {
+      this.fail(cause);
       this.ends.add(connection.close());
-      return;
-    }
+    };
+    // What serves has tools.
+    if (listing.failure && this.published)
+      return refuse({ kind: 'startFailed', failure: { code: 'list-failed', path: [], ...listing.failure } });
+    if (curated.kind === 'refused') return refuse(curated);
     this.failure = undefined;
     const { id, services, policy, onChange } = this.deps;
+    const { conversations } = this;
+    const { filteredTools } = policy;
+    const onPublish = (): void => void (this.current === serving && this.publish());
     const serving: Serving = new Serving(
-      {
-        id,
-        services,
-        conversations: this.conversations,
-        filteredTools: policy.filteredTools,
-        onPublish: () => this.current === serving && this.publish(),
-        onChange,
-      },
+      { id, services, conversations, filteredTools, onPublish, onChange },
       { definition, connection, declared, offer, curated },
     );
     this.replace(serving, 'its definition was changed');
