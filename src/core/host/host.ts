@@ -48,7 +48,7 @@ export class ToolsetHost implements Host {
   private readonly keptSecret = new Set<string>();
   private readonly waitForSignIn = new Set<string>();
   private refused: StatusSnapshot['refused'] = [];
-  private snapshot_: StatusSnapshot = { version: 0, refused: [], servers: [], problems: [] };
+  snapshot: StatusSnapshot = { version: 0, refused: [], servers: [], problems: [] };
   private changeAnnounced = false;
   private applying = false;
   private disposed = false;
@@ -66,9 +66,8 @@ export class ToolsetHost implements Host {
 
   constructor(private readonly deps: HostDeps) {
     const { services, settings, consent, signIns } = deps;
-    const { clock } = services;
-    this.activity = new Throttle(clock, activityMs, () => this.announceChange());
-    this.envFiles = new EnvFiles(clock, () => void this.reapply());
+    this.activity = new Throttle(services.clock, activityMs, () => this.announceChange());
+    this.envFiles = new EnvFiles(services.clock, () => void this.reapply());
     const reconsider = (): void => this.inOneSwap(() => this.everyUnit.forEach((unit) => unit.reconsider()));
     this.permission = new Permission(consent.toolPermissions);
     this.parts = [
@@ -85,18 +84,8 @@ export class ToolsetHost implements Host {
       filteredTools: settings.filteredTools,
       drainLimitMs: settings.drainLimitMs ?? 30_000,
     };
-    this.publication = new Publication({
-      services,
-      permission: this.permission,
-      offerReview: consent.offerReview,
-      offersAdmin: settings.offersAdmin,
-      serving: (id) => this.units.get(id)?.published,
-    });
+    this.publication = new Publication(deps, this.permission, (id) => this.units.get(id)?.published);
     this.onDidPublish = this.publication.onDidPublish;
-  }
-
-  get snapshot(): StatusSnapshot {
-    return this.snapshot_;
   }
 
   private get everyUnit(): readonly ServerUnit[] {
@@ -207,14 +196,12 @@ export class ToolsetHost implements Host {
     const { toolset, conversation, signal } = request;
     const unit = this.units.get(toolset);
     if (!unit) return { kind: 'error', code: errorCodes.invalidParams, message: `There is no toolset "${toolset}".` };
-    const ofTask = isAboutTask(request.method)
-      ? unit.servingOfTask(asText(request.params['taskId']), conversation)
-      : undefined;
+    const { uri, taskId } = request.params;
+    const ofTask = isAboutTask(request.method) ? unit.servingOfTask(asText(taskId), conversation) : undefined;
     const ready = ofTask ?? unit.serving ?? (await unit.ready(signal));
     const outcome = 'pool' in ready ? await ready.pool.request(conversation, request) : ready;
-    const { uri } = request.params;
-    if ('pool' in ready && request.method === 'resources/read' && typeof uri === 'string')
-      ready.pages.note(uri, outcome);
+    const isRead = request.method === 'resources/read' && typeof uri === 'string';
+    if ('pool' in ready && isRead) ready.pages.note(uri, outcome);
     if (!isFailure(outcome)) return plain(outcome);
     return { kind: 'error', code: errorCodes.server, message: this.warned(requestText(request, outcome)) };
   }
@@ -248,7 +235,7 @@ export class ToolsetHost implements Host {
   async release(
     server: string,
     conversation: string,
-    by: 'a person' | 'this conversation' = 'a person',
+    by: Parameters<ServerUnit['release']>[1] = 'a person',
   ): Promise<boolean> {
     return await this.known(server).release(conversation, by);
   }
@@ -297,9 +284,8 @@ export class ToolsetHost implements Host {
     if (!unit) return unknownTool(call, this.snapshot);
     this.activity.ask();
     try {
-      const outcome =
-        (await unit.serving?.pool.call(conversation, call, { original, published, asTask: needsTask(tool) })) ??
-        stopped;
+      const called = { original, published, asTask: needsTask(tool) };
+      const outcome = (await unit.serving?.pool.call(conversation, call, called)) ?? stopped;
       return isFailure(outcome) ? this.failed({ published }, call, outcome) : plain(outcome);
     } finally {
       this.activity.ask();
@@ -406,8 +392,8 @@ export class ToolsetHost implements Host {
     queueMicrotask(() => {
       this.changeAnnounced = false;
       if (this.disposed) return;
-      this.snapshot_ = this.takeSnapshot();
-      this.changeEmitter.fire(this.snapshot_);
+      this.snapshot = this.takeSnapshot();
+      this.changeEmitter.fire(this.snapshot);
     });
   }
 

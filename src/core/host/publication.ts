@@ -5,7 +5,6 @@
  * Invariants: the catalogue is replaced in one step and is a function of its input; an unchanged toolset stays the same
  * object; `mcp_admin` is there if any server is configured.
  */
-import type { OfferLedger } from '../approval/offerLedger.js';
 import type { ChangedOffer } from '../approval/offerPrints.js';
 import { BoundedMap } from '../base/boundedMap.js';
 import type { Disposable } from '../base/disposables.js';
@@ -13,7 +12,6 @@ import { sameJson } from '../base/canonicalJson.js';
 import { Emitter } from '../base/events.js';
 import type { Problem } from '../base/problem.js';
 import type { ConfiguredServer } from '../config/model.js';
-import type { Services } from '../instances/services.js';
 import { showsApps } from '../protocol/client.js';
 import { conversationLabel } from '../protocol/conversationLabel.js';
 import type { ToolsetCall } from '../protocol/request.js';
@@ -23,24 +21,16 @@ import { ShortNames } from '../tools/editorNames.js';
 import { publish } from '../tools/registry.js';
 import { adminNames, adminToolset, ownReleaseName, ownReleaseTool, releaseTool } from './admin.js';
 import { toolForApp, toolNamed } from './clientTools.js';
+import type { HostDeps } from './hostContract.js';
 import { candidateOf, changedOffers, placesOf, type Offering, type ServingFacts } from './offering.js';
 import type { Permission } from './permission.js';
-
-interface PublicationDeps {
-  readonly services: Services;
-  readonly permission: Pick<Permission, 'verdictOf'>;
-  /** By default nothing is compared. */
-  readonly offerReview?: OfferLedger | undefined;
-  readonly offersAdmin?: (() => boolean) | undefined;
-  readonly serving: (id: string) => ServingFacts | undefined;
-}
 
 /** The limit of catalogues for conversations with other lists. The least recently used one goes. */
 const mostCatalogues = 64;
 
 export class Publication implements Disposable {
-  private catalogue_: Catalogue = { version: 0, toolsets: [] };
-  private problems_: readonly Problem[] = [];
+  catalogue: Catalogue = { version: 0, toolsets: [] };
+  problems: readonly Problem[] = [];
   private readonly changedOffers = new Map<string, readonly ChangedOffer[]>();
   private readonly publications = new Emitter<readonly string[]>();
   private servers: readonly ConfiguredServer[] = [];
@@ -55,23 +45,19 @@ export class Publication implements Disposable {
   private readonly givenNames = new ShortNames();
   private shortNames: ReadonlyMap<string, string> = new Map();
 
-  constructor(private readonly deps: PublicationDeps) {}
-
-  get catalogue(): Catalogue {
-    return this.catalogue_;
-  }
-
-  get problems(): readonly Problem[] {
-    return this.problems_;
-  }
+  constructor(
+    private readonly deps: HostDeps,
+    private readonly permission: Pick<Permission, 'verdictOf'>,
+    private readonly serving: (id: string) => ServingFacts | undefined,
+  ) {}
 
   /** Returns the catalogue with the lists of the conversation's own instances (G3g). */
   catalogueFor(conversation: string | undefined): Catalogue {
-    if (conversation === undefined) return this.catalogue_;
+    if (conversation === undefined) return this.catalogue;
     const offerings = this.offerings(conversation);
     const key = offerings.flatMap(({ offered }) => offered.special ?? []).join();
-    if (key === '') return this.catalogue_;
-    const { version } = this.catalogue_;
+    if (key === '') return this.catalogue;
+    const { version } = this.catalogue;
     const catalogue = this.special.get(key) ?? { version, toolsets: this.published(offerings).toolsets };
     this.special.set(key, catalogue);
     return catalogue;
@@ -86,9 +72,8 @@ export class Publication implements Disposable {
     if (found && fromApp) return toolForApp(found, tool, clientKind);
     if (clientKind !== 'editor' && found?.release?.published === tool) return found.release;
     const named = found && toolNamed(found, tool, clientKind);
-    return (
-      named ?? (found && client && showsApps(client.capabilities) ? toolForApp(found, tool, clientKind) : undefined)
-    );
+    if (named || !found || !client || !showsApps(client.capabilities)) return named;
+    return toolForApp(found, tool, clientKind);
   }
 
   shortName(server: string): string {
@@ -107,16 +92,16 @@ export class Publication implements Disposable {
     const offerings = this.offerings();
     const changes = this.reviewed(offerings);
     const { toolsets: next, problems } = this.published(offerings);
-    const conversations = new Set(servers.flatMap(({ id }) => this.deps.serving(id)?.ownLists ?? []));
-    this.problems_ = [...changes, ...problems, ...this.problemsOfOne(conversations, problems)];
-    const before = this.catalogue_.toolsets;
+    const conversations = new Set(servers.flatMap(({ id }) => this.serving(id)?.ownLists ?? []));
+    this.problems = [...changes, ...problems, ...this.problemsOfOne(conversations, problems)];
+    const before = this.catalogue.toolsets;
     const isForSome = this.hadOwnLists || conversations.size > 0;
     this.hadOwnLists = conversations.size > 0;
     const isForAll = next.length !== before.length || next.some((toolset, index) => toolset !== before[index]);
     if (isForAll) {
-      this.catalogue_ = { version: this.catalogue_.version + 1, toolsets: next };
+      this.catalogue = { version: this.catalogue.version + 1, toolsets: next };
       const counts = next.map(({ id, tools }) => `${id} ${tools.length}`).join(', ');
-      this.deps.services.log.write('info', `Registry version ${this.catalogue_.version}: ${counts || 'no toolsets'}`);
+      this.deps.services.log.write('info', `Registry version ${this.catalogue.version}: ${counts || 'no toolsets'}`);
     }
     if (!isForAll && !isForSome) return;
     // A list of one conversation takes names from every toolset (N5).
@@ -130,7 +115,7 @@ export class Publication implements Disposable {
 
   private offerings(conversation?: string): Offering[] {
     return this.servers.flatMap((server) => {
-      const facts = this.deps.serving(server.id);
+      const facts = this.serving(server.id);
       return facts ? [{ server, facts, offered: facts.offeredTo(conversation) }] : [];
     });
   }
@@ -138,7 +123,8 @@ export class Publication implements Disposable {
   /** Reviews every offer (S3). Returns a problem for each server with changes. */
   private reviewed(offerings: readonly Offering[]): Problem[] {
     this.changedOffers.clear();
-    const { offerReview, services } = this.deps;
+    const { consent, services } = this.deps;
+    const { offerReview } = consent;
     if (!offerReview) return [];
     const redact = (text: string): string => services.redactor.redact(text);
     return offerings.flatMap(({ server, facts }) => {
@@ -148,17 +134,13 @@ export class Publication implements Disposable {
     });
   }
 
-  private published(offerings: readonly Offering[]): {
-    readonly toolsets: readonly Toolset[];
-    readonly problems: readonly Problem[];
-  } {
-    const candidates = offerings.map((offering) =>
-      candidateOf(offering, this.shortName(offering.server.id), this.deps.offerReview),
-    );
-    const admin = this.deps.offersAdmin?.() === false ? [] : [this.allowedAdmin()];
+  private published(offerings: readonly Offering[]): { toolsets: readonly Toolset[]; problems: readonly Problem[] } {
+    const { offerReview } = this.deps.consent;
+    const candidates = offerings.map((one) => candidateOf(one, this.shortName(one.server.id), offerReview));
+    const admin = this.deps.settings.offersAdmin?.() === false ? [] : [this.allowedAdmin()];
     const reserved = reservedNames(this.shortNames.values(), admin.length > 0);
-    const { toolsets, problems } = publish(candidates, reserved, this.deps.permission.verdictOf);
-    const before = this.catalogue_.toolsets;
+    const { toolsets, problems } = publish(candidates, reserved, this.permission.verdictOf);
+    const before = this.catalogue.toolsets;
     const next = toolsets
       .map((toolset) => this.withRelease(toolset))
       .map((toolset) => before.find((earlier) => sameJson(earlier, toolset)) ?? toolset);
@@ -182,7 +164,7 @@ export class Publication implements Disposable {
     if (!toolset.leased) return toolset;
     const release = ownReleaseTool(toolset.id, toolset.shortName);
     const names = { original: releaseTool, published: release.published };
-    return this.deps.permission.verdictOf(names).permission === 'deny' ? toolset : { ...toolset, release };
+    return this.permission.verdictOf(names).permission === 'deny' ? toolset : { ...toolset, release };
   }
 
   /** Returns `mcp_admin` without the denied tools; the same object if nothing changed. */
@@ -190,7 +172,7 @@ export class Publication implements Disposable {
     const excluded: ExcludedTool[] = [];
     const tools = adminToolset.tools.flatMap((tool): ServedTool[] => {
       const { original, published } = tool;
-      const { permission, pattern = published } = this.deps.permission.verdictOf(tool);
+      const { permission, pattern = published } = this.permission.verdictOf(tool);
       if (permission === 'deny') excluded.push({ original, reason: { kind: 'denied', pattern, published } });
       return permission === 'deny' ? [] : [permission === 'ask' ? { ...tool, isAsked: true } : tool];
     });
