@@ -124,7 +124,7 @@ export class CallContents {
     this.kept = [];
     this.small = [];
     this.size = 0;
-    this.logs.clear();
+    this.logs.begin();
   }
 
   private find(id: string): KeptCall | undefined {
@@ -173,23 +173,18 @@ class RecentLogs {
   add(server: string, at: number, line: string): void {
     this.newer.push({ server, at, line });
     this.size += line.length + ownSizeOfLine;
-    if (this.size < mostLog / 2) return;
-    this.older = this.newer;
-    this.newer = [];
-    this.size = 0;
+    if (this.size >= mostLog / 2) this.begin(this.newer);
   }
 
   during({ toolset, at, took }: CallFact): string[] {
-    const isDuring = (line: LogLine): boolean =>
-      line.server === toolset && line.at >= at && line.at <= at + took + logLasts;
-    return [...this.older, ...this.newer]
-      .filter(isDuring)
-      .slice(0, mostLines)
-      .map(({ line }) => line);
+    const last = at + took + logLasts;
+    const lines = [...this.older, ...this.newer].filter((one) => one.server === toolset);
+    return lines.flatMap((one) => (one.at >= at && one.at <= last ? [one.line] : [])).slice(0, mostLines);
   }
 
-  clear(): void {
-    this.older = [];
+  /** @param older the lines that stay */
+  begin(older: LogLine[] = []): void {
+    this.older = older;
     this.newer = [];
     this.size = 0;
   }

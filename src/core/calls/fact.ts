@@ -4,6 +4,7 @@
  */
 import { isObject } from '../base/isObject.js';
 import { asText } from '../base/text.js';
+import { storedJson } from '../protocol/json.js';
 
 const callOutcomes = ['ok', 'error', 'refused', 'cancelled', 'timed out', 'lost', 'not sent'] as const;
 
@@ -68,18 +69,12 @@ export function tokensOf(size: number): number {
 
 /** Returns undefined for a line that is no fact, for example of a later version. */
 export function parseFact(line: string): Fact | undefined {
-  let read: unknown;
-  try {
-    read = JSON.parse(line);
-  } catch {
-    return undefined;
-  }
-  if (!isObject(read)) return undefined;
-  const value = read;
+  const value = storedJson(line);
+  if (!isObject(value)) return undefined;
   const text = (key: string): string => asText(value[key]);
   const optional = <Key extends string>(key: Key): { [key in Key]?: string } =>
     (typeof value[key] === 'string' ? { [key]: value[key] } : {}) as { [key in Key]?: string };
-  const { id, at, took, sentSize, resultSize, tokens } = read;
+  const { id, at, took, sentSize, resultSize, tokens } = value;
   if (!Number.isFinite(at) || typeof id !== 'string') return undefined;
   const common = { id, at: Number(at), toolset: text('toolset'), ...optional('instance'), ...optional('reason') };
   const event = serverEvents.find((one) => one === value['event']);

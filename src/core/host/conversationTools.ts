@@ -6,7 +6,6 @@ import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/sdk/typ
 import { randomUUID } from 'node:crypto';
 import { adminId, releaseTool, whyDown } from './admin.js';
 import { appOf } from '../apps/toolMeta.js';
-import { assertNever } from '../base/assertNever.js';
 import { BoundedMap } from '../base/boundedMap.js';
 import type { ModelSetup } from '../minds/conversation.js';
 import { grantedOf, type ConfiguredToolset, type Grant } from '../team/grants.js';
@@ -78,22 +77,13 @@ export function createConversationTools(host: Host, delivery: Delivery): Convers
     runner: (conversation, speaker) => ({
       run: async (tool, call, signal, onProgress) => {
         const { toolset, name } = tool;
-        const served = host.catalogue.toolsets
-          .find(({ id }) => id === toolset)
-          ?.tools.find(({ published }) => published === name);
-        const seen = tool.sends?.(call.input);
-        const outcome = await host.call({
-          toolset,
-          tool: name,
-          arguments: call.input,
-          conversation,
-          signal,
-          onProgress,
-          consented: tool.original,
-          agent: '@minds',
-          ...(seen && { seen }),
-        });
-        const app = served && appIn(outcome, { toolset, tool: served, conversation, arguments: call.input });
+        const { input } = call;
+        const tools = host.catalogue.toolsets.find(({ id }) => id === toolset)?.tools;
+        const served = tools?.find(({ published }) => published === name);
+        const seen = tool.sends?.(input);
+        const asked = { toolset, tool: name, arguments: input, conversation, signal, onProgress };
+        const outcome = await host.call({ ...asked, consented: tool.original, agent: '@minds', ...(seen && { seen }) });
+        const app = served && appIn(outcome, { toolset, tool: served, conversation, arguments: input });
         const opens = app !== undefined;
         const answer = await readable(outcome, tool, conversation, delivery, opens, () => grantedTo(speaker).release);
         const record = outcome.kind === 'result' ? outcome.record : undefined;
@@ -147,30 +137,21 @@ async function readable(
   opens: boolean,
   release: () => string | undefined,
 ): Promise<Pick<ToolResult, 'parts' | 'isError' | 'files'>> {
-  switch (outcome.kind) {
-    case 'result': {
-      const { result, files } = await delivery.forConversation(
-        outcome.result,
-        { server: toolset, tool: name, conversation },
-        opens,
-      );
-      const tool = release();
-      const advice = tool === undefined ? undefined : releaseByName(tool, toolset);
-      const notes = outcome.news ? [leaseNote(toolset, outcome.news, advice)] : [];
-      const received = withNotes(result, notes, true);
-      if (outcome.record) outcome.record.received = received;
-      const { content, structuredContent, isError } = received;
-      const parts = content.flatMap(partOf);
-      if (structuredContent !== undefined) parts.push({ kind: 'text', text: JSON.stringify(structuredContent) });
-      return { parts, isError: isError === true, ...(files.length > 0 && { files }) };
-    }
-    case 'error':
-      return { parts: [{ kind: 'text', text: `Error: ${outcome.message}` }], isError: true };
-    case 'cancelled':
-      return { parts: [{ kind: 'text', text: 'Error: the person cancelled the call.' }], isError: true };
-    default:
-      return assertNever(outcome);
+  if (outcome.kind !== 'result') {
+    const why = outcome.kind === 'error' ? outcome.message : 'the person cancelled the call.';
+    return { parts: [{ kind: 'text', text: `Error: ${why}` }], isError: true };
   }
+  const call = { server: toolset, tool: name, conversation };
+  const { result, files } = await delivery.forConversation(outcome.result, call, opens);
+  const tool = release();
+  const advice = tool === undefined ? undefined : releaseByName(tool, toolset);
+  const notes = outcome.news ? [leaseNote(toolset, outcome.news, advice)] : [];
+  const received = withNotes(result, notes, true);
+  if (outcome.record) outcome.record.received = received;
+  const { content, structuredContent, isError } = received;
+  const parts = content.flatMap(partOf);
+  if (structuredContent !== undefined) parts.push({ kind: 'text', text: JSON.stringify(structuredContent) });
+  return { parts, isError: isError === true, ...(files.length > 0 && { files }) };
 }
 
 /** Returns the parts for models. Each link has a line of text beside it already. */

@@ -140,12 +140,8 @@ export class ToolsetHost implements Host {
     await Promise.all([...this.units.values()].map((unit) => unit.settled()));
   }
 
-  async call(call: ToolsetCall): Promise<ToolOutcome> {
-    const { recorder } = this.deps.services;
-    const recording = recorder.begin(call, call.arguments);
-    const outcome = await this.answer(call);
-    if (recording) recorder.endCall(recording, call, outcome);
-    return outcome;
+  call(call: ToolsetCall): Promise<ToolOutcome> {
+    return this.deps.services.recorder.recorded(call, () => this.answer(call));
   }
 
   private async answer(call: ToolsetCall): Promise<ToolOutcome> {
@@ -184,12 +180,8 @@ export class ToolsetHost implements Host {
     return { ...outcome, publishedName: tool.published };
   }
 
-  async request(request: ToolsetRequest): Promise<OtherOutcome> {
-    const { recorder } = this.deps.services;
-    const recording = recorder.begin(request, request.params);
-    const outcome = await this.answerOther(request);
-    if (recording) recorder.endRequest(recording, request, outcome);
-    return outcome;
+  request(request: ToolsetRequest): Promise<OtherOutcome> {
+    return this.deps.services.recorder.recorded(request, () => this.answerOther(request));
   }
 
   private async answerOther(request: ToolsetRequest): Promise<OtherOutcome> {

@@ -5,13 +5,7 @@
 import { createHash } from 'node:crypto';
 import { describeLaunch } from '../approval/fingerprint.js';
 import type { OfferLedger } from '../approval/offerLedger.js';
-import type {
-  ChangedOffer,
-  OfferChanges,
-  ReviewedKind,
-  ReviewedLaunch,
-  ReviewedOffers,
-} from '../approval/offerPrints.js';
+import type { ChangedOffer, OfferChanges, ReviewedLaunch, ReviewedOffers } from '../approval/offerPrints.js';
 import type { Redactor } from '../base/log.js';
 import type { ConfiguredServer, ServerDefinition, ServerPlaces } from '../config/model.js';
 import type { ToolListing } from '../connections/connection.js';
@@ -95,11 +89,8 @@ export function changedOffers(
     const own = all.filter(({ offered }) => offered.declared.includes(declared));
     // A remembered list is compared, and never becomes the baseline.
     if (facts.rememberedAt === undefined && own.every(({ offered }) => !offered.listing.failure)) {
-      review.note(
-        launch,
-        own.map(({ offers }) => offers),
-        redact,
-      );
+      const each = own.map(({ offers }) => offers);
+      review.note(launch, each, redact);
     }
     for (const { offered, offers } of own) {
       for (const { kind, original, parts } of published(offered, review.changesOf(launch, offers))) {
@@ -146,15 +137,15 @@ function published(
   { curated: { tools, appTools, prompts } }: Offered,
   changes: OfferChanges,
 ): Pick<ChangedOffer, 'kind' | 'original' | 'parts'>[] {
-  const changeOf = (kind: ReviewedKind, original: string): ReturnType<typeof published> => {
+  const all = [
+    ...[...tools, ...appTools].map(({ original }) => ({ kind: 'tool' as const, original })),
+    ...prompts.map(({ original }) => ({ kind: 'prompt' as const, original })),
+    { kind: 'instructions' as const, original: '' },
+  ];
+  return all.flatMap(({ kind, original }) => {
     const parts = changes[kind].get(original);
     return parts ? [{ kind, original, parts }] : [];
-  };
-  return [
-    ...[...tools, ...appTools].flatMap(({ original }) => changeOf('tool', original)),
-    ...prompts.flatMap(({ original }) => changeOf('prompt', original)),
-    ...changeOf('instructions', ''),
-  ];
+  });
 }
 
 function offersOf({ instructions, definition }: ServingFacts, { listing }: Offered): ReviewedOffers {

@@ -72,9 +72,8 @@ export function createRestBackend(host: Host, clock: Clock, config: () => Config
     const after = edits && applyEdits(text ?? '', edits);
     const configDeps = { env: {}, directoryExists: (): boolean => true };
     const parsed = after === undefined ? undefined : parseMindsFile({ ...file, text: after }, configDeps);
-    if (after === undefined || parsed?.kind !== 'accepted') {
+    if (after === undefined || parsed?.kind !== 'accepted')
       return restError(409, 'config-has-errors', 'The config file has errors. Correct them first.');
-    }
     const own = parsed.problems.filter(({ server, code }) => server === id && !mendedElsewhere.has(code));
     const wrong = own.find(({ severity }) => severity === 'error');
     if (wrong) return restError(422, wrong.code, `${wrong.message} ${wrong.fix}`);
@@ -126,30 +125,24 @@ function described({ catalogue, snapshot }: Host, server: ServerStatus, urlOf: U
 
 function notServed(id: string, server: ServerStatus | undefined, problems: readonly Problem[]): RestAnswer {
   const state = server?.state.kind ?? 'unknown';
-  if (server?.approval.kind === 'pending') {
+  if (server?.approval.kind === 'pending')
     return restError(409, 'approval-pending', `"${id}" waits for approval by a person before it starts.`);
-  }
   const wrong = problems.find((problem) => problem.server === id && problem.severity === 'error');
   return wrong
     ? restError(409, wrong.code, `${wrong.message} ${wrong.fix}`)
     : restError(409, 'not-served', `"${id}" publishes no tools now; its state is ${state}.`);
 }
 
-type Read =
-  | { readonly kind: 'new'; readonly id: string; readonly entry: NewEntry }
-  | Extract<RestAnswer, { kind: 'error' }>;
-
-function newServerOf(body: unknown): Read {
-  if (!isObject(body)) {
+function newServerOf(
+  body: unknown,
+): { kind: 'new'; id: string; entry: NewEntry } | Extract<RestAnswer, { kind: 'error' }> {
+  if (!isObject(body))
     return restError(400, 'not-an-object', 'The body must be an object with an `id` and the keys of a server.');
-  }
   const { id, ...entry } = body;
   if (typeof id !== 'string') return restError(400, 'id-missing', 'The body has no `id`, or its `id` is not a string.');
-  if (!isEntry(entry)) {
-    const why = 'A config file has no null values and no infinite numbers, and its values may not nest deeper than 8.';
-    return restError(400, 'value-unusable', why);
-  }
-  return { kind: 'new', id, entry };
+  if (isEntry(entry)) return { kind: 'new', id, entry };
+  const why = 'A config file has no null values and no infinite numbers, and its values may not nest deeper than 8.';
+  return restError(400, 'value-unusable', why);
 }
 
 /** @param depth the number of levels that may be below */

@@ -98,15 +98,14 @@ export function servedWithout(
  * so they are left out.
  */
 function featuresOfAll(toolsets: Toolsets): ServerFeatures {
-  const some = (feature: Exclude<keyof ServerFeatures, 'extensions'>): boolean =>
-    toolsets.some(({ features }) => features[feature]);
+  const all = toolsets.map(({ features }) => features);
   return {
-    prompts: some('prompts'),
-    resources: some('resources'),
-    subscribe: some('subscribe'),
-    completions: some('completions'),
-    logging: some('logging'),
-    extensions: toolsets.some(({ features }) => knowsTasks(features)) ? { [tasksExtension]: {} } : {},
+    prompts: all.some(({ prompts }) => prompts),
+    resources: all.some(({ resources }) => resources),
+    subscribe: all.some(({ subscribe }) => subscribe),
+    completions: all.some(({ completions }) => completions),
+    logging: all.some(({ logging }) => logging),
+    extensions: all.some(knowsTasks) ? { [tasksExtension]: {} } : {},
   };
 }
 
@@ -159,12 +158,11 @@ export function holdersOfRequest(
     [...resources.map((one) => one.uri), ...templates.map((one) => one.uriTemplate)].includes(wanted),
   );
   if (listed) return [listed];
-  const possible = toolsets.filter(
-    ({ features, resources }) => features.resources && admitsResource(resources, wanted),
-  );
-  const isLikely = ({ resources: { apps = [], templates } }: Toolset): boolean =>
-    apps.includes(wanted) || isMadeFrom(templates, wanted);
-  return [...possible.filter(isLikely), ...possible.filter((toolset) => !isLikely(toolset))];
+  const isUnlikely = ({ resources: { apps = [], templates } }: Toolset): boolean =>
+    !apps.includes(wanted) && !isMadeFrom(templates, wanted);
+  return toolsets
+    .filter(({ features, resources }) => features.resources && admitsResource(resources, wanted))
+    .sort((a, b) => Number(isUnlikely(a)) - Number(isUnlikely(b)));
 }
 
 function holdersOfPrompt(toolsets: Toolsets, name: unknown): readonly Toolset[] {

@@ -58,16 +58,12 @@ function namingOf({ id, launch }: ServerDefinition): Naming {
   return ({ serverName, serverUrl, serverCommand }, unknown) => {
     if (serverName !== undefined) return serverName === id;
     if (launch.transport === 'streamable_http') {
-      return (
-        typeof serverUrl === 'string' && (printed.has('url') ? unknown : matchesUrl(serverUrl, launch.url, unknown))
-      );
+      if (typeof serverUrl !== 'string') return false;
+      return printed.has('url') ? unknown : matchesUrl(serverUrl, launch.url, unknown);
     }
     const words = [launch.command, ...launch.args];
-    return (
-      Array.isArray(serverCommand) &&
-      serverCommand.length === words.length &&
-      words.every((word, index) => (printed.has(`args ${index - 1}`) ? unknown : word === serverCommand[index]))
-    );
+    if (!Array.isArray(serverCommand) || serverCommand.length !== words.length) return false;
+    return words.every((word, index) => (printed.has(`args ${index - 1}`) ? unknown : word === serverCommand[index]));
   };
 }
 
