@@ -1,16 +1,12 @@
 /**
- * What went in and out of the last calls of this program. It stays in memory, and nothing here is redacted yet but the log: who
- * shows it, redacts it.
- *
- * Invariant: the values together have about `mostSize` characters at most, and the logs about `mostLog`.
+ * What went in and out of the last calls, in memory. Only the log is redacted: who shows the rest, redacts it. The
+ * values together have about `mostSize` characters at most, and the logs about `mostLog`.
  */
 import { isObject } from '../base/isObject.js';
 import type { Progress } from '../protocol/request.js';
 import type { CallFact } from './fact.js';
 
-/** What is kept of a call until others need its room. */
 interface KeptCall {
-  /** The id of its fact. */
   readonly id: string;
   /** As the agent gave them. */
   readonly given: unknown;
@@ -34,7 +30,6 @@ const none: readonly never[] = [];
 /** A request while it runs, and after it until its content is kept. One object of one layout, because each call pays for it (P11). */
 export class Recording {
   fact: CallFact | undefined = undefined;
-  /** The id of the fact. */
   id = '';
   instance: string | undefined = undefined;
   published: string | undefined = undefined;
@@ -77,14 +72,13 @@ interface Generation {
 const generations = 16;
 
 /**
- * Contents up to this size, in characters, are written out, many together: the collector would move their objects several
- * times, and bytes lie outside its heap (P11).
+ * Contents up to this size, in characters, are written out together, because bytes lie outside the collector's heap
+ * (P11).
  */
 const smallSize = 4_000;
 const writtenTogether = 16;
 
 export class CallContents {
-  /** Newest last. */
   private kept: Generation[] = [];
   /** The newest small ones. The first half is written at a time, because what the agent gets comes shortly after the end. */
   private small: Recording[] = [];
@@ -100,7 +94,6 @@ export class CallContents {
     return { given, sent, outcome, received, progress, log: this.logs.during(fact) };
   }
 
-  /** Returns the fact of one of the last calls. */
   lastFact(id: string): CallFact | undefined {
     return this.recordings().find((recording) => recording.id === id)?.fact;
   }
@@ -194,8 +187,7 @@ class RecentLogs {
 const mostParts = 10_000;
 
 /**
- * Returns the number of characters in the texts of a value, and eight for each other part.
- * `isWhole` is false if the value has more than `mostParts` parts, and the rest was not counted.
+ * Counts the characters of texts, and eight for each other part. `isWhole`: the value has at most `mostParts` parts.
  */
 export function approximateSize(value: unknown): { readonly size: number; readonly isWhole: boolean } {
   let [size, parts] = [0, 0];

@@ -1,6 +1,6 @@
 /**
- * The facts about a folder: what agents asked of its servers and what came of it, and between them the starts, ends and edits of
- * servers. A fact has no arguments and no results (see `contents`). Everything is pure.
+ * The facts about a folder: requests and their outcomes, and the starts, ends and edits of servers. A fact has no
+ * arguments and no results (see `contents`).
  */
 import { isObject } from '../base/isObject.js';
 import { asText } from '../base/text.js';
@@ -34,21 +34,17 @@ export interface CallFact extends CommonFact {
   /** The published name, and the server's own. For another request, the prompt or the resource. */
   readonly tool: string;
   readonly original: string;
-  /** The method of a request other than `tools/call`. */
   readonly method?: string | undefined;
-  /** In milliseconds. */
   readonly took: number;
   /** The approximate sizes of the arguments and the result, in characters. */
   readonly sentSize: number;
   readonly resultSize: number;
-  /** The estimated tokens of the result. */
   readonly tokens: number;
   readonly outcome: CallOutcome;
 }
 
 export interface ServerFact extends CommonFact {
   readonly event: ServerEvent;
-  /** The conversation that leased the instance. */
   readonly conversation?: string;
 }
 

@@ -1,7 +1,4 @@
-/**
- * Records what happens on the servers of a host: a fact of each request and each event, and what went in and out. It writes
- * nothing: the shell keeps the facts.
- */
+/** Records what happens on the servers of a host: facts, and what went in and out. The shell keeps the facts. */
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../base/clock.js';
 import { Emitter } from '../base/events.js';
@@ -11,14 +8,12 @@ import type { OtherOutcome, ToolOutcome, ToolsetCall, ToolsetRequest } from '../
 import { approximateSize, CallContents, Recording } from './contents.js';
 import { tokensOf, type CallFact, type CallOutcome, type Fact, type ServerFact } from './fact.js';
 
-/** No two programs make the same ids. */
 const ofProgram = randomBytes(6).toString('base64url');
 let last = 0;
 
 interface RecorderDeps {
   readonly clock: Clock;
   readonly redactor: Pick<Redactor, 'redact' | 'changes'>;
-  /** Read at each request. */
   readonly isWanted: () => boolean;
 }
 
@@ -143,7 +138,6 @@ function nextId(): string {
   return `${ofProgram}${last++}`;
 }
 
-/** Returns the prompt, the resource, or the task of a request. */
 function itemOf({ name, uri, ref, taskId }: Fields): string {
   const { name: ofPrompt, uri: ofResource } = (ref ?? {}) as Fields;
   const found = [name, uri, ofPrompt, ofResource, taskId].find((one) => typeof one === 'string');

@@ -13,11 +13,10 @@ import { toolsAlone } from '../tools/features.js';
 
 export const adminId = builtInToolset;
 
-/** The functions behind the tools. Each rejects with a message for an agent. */
+/** Each function rejects with a message for an agent. */
 export interface AdminDeps {
   /** Resolves to true if the conversation had an instance. It has ended then. */
   release(server: string, conversation: string): Promise<boolean>;
-  /** By a person. */
   isStopped(server: string): boolean;
   restart(server: string): Promise<void>;
   reload(): Promise<void>;
@@ -114,7 +113,6 @@ const adminTools: readonly AdminTool[] = [
 /** The published names. No server can have them (N5). */
 export const adminNames: ReadonlySet<string> = new Set(adminTools.map(({ tool }) => tool.name));
 
-/** The editor puts `mcp_admin_` before a name (G3a). */
 function editorNameOf(published: string): string {
   return published.slice(prefix.length);
 }
@@ -140,8 +138,8 @@ export function releaseNameFor(clientKind: ClientKind = 'plain'): string {
 }
 
 /**
- * Returns the release tool for a toolset's own endpoint, because `mcp_admin` belongs to another session (L2a). Its name
- * contains the short name of the toolset, so no server can have it.
+ * The release tool at a toolset's own endpoint (L2a). No server can have its name, because that contains the short
+ * name.
  */
 export function ownReleaseTool(server: string, shortName: string): ServedTool {
   const name = ownReleaseName(shortName);
@@ -184,12 +182,7 @@ function endedText(server: string): string {
   return `The instance of "${server}" of this conversation has ended. The next call starts a new one.`;
 }
 
-/**
- * Returns the state of the servers for an agent. The snapshot is redacted already.
- *
- * @param conversation its leases are marked
- * @param only the id of the one server to report
- */
+/** @param conversation its leases are marked @param only the id of the one server to report */
 function statusText(snapshot: StatusSnapshot, conversation: string | undefined, only?: string): string {
   const servers = snapshot.servers.filter(({ id }) => only === undefined || id === only);
   if (only !== undefined && servers.length === 0) return `There is no server "${only}".`;

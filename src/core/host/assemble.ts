@@ -1,8 +1,4 @@
-/**
- * The composition root of the core. It makes the services once, and a host with its connector, its sign-ins and the
- * backend of its gateways. The extension, the command line and the tests differ only in their input. The maker of a
- * gateway closes it before or while the core is disposed of.
- */
+/** The composition root of the core. A maker of a gateway closes it before or while the core is disposed of. */
 import { statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { Redactor, redactingLog, type Log } from '../base/log.js';
@@ -37,11 +33,10 @@ export interface Core {
   readonly host: Host;
   readonly backend: GatewayBackend;
   readonly redactor: Redactor;
-  /** The log of the core, redacted. */
   readonly log: Log;
   /** The facts and contents of calls. Nothing is recorded until somebody listens. */
   readonly recorder: Recorder;
-  /** Resolves when nothing of the core runs. It may be called again. */
+  /** May be called again. */
   dispose(): Promise<void>;
 }
 

@@ -8,7 +8,6 @@ import type { Destination, OtherRequest, ToolOutcome, ToolsetCall, Unanswered } 
 import { everyToolset } from '../gateway/routes.js';
 import { whyNothing } from './admin.js';
 
-/** The failure if no definition serves. */
 export const stopped: PoolFailure = { kind: 'notSent', cause: 'the server was stopped' };
 
 /** Makes the outcome of a call without an answer. The text is a result, because models see nothing else of it. */
@@ -29,7 +28,6 @@ export function unknownTool({ toolset, tool }: ToolsetCall, { servers }: StatusS
 
 /** The outcomes of calls that were not made. Each takes the published name of the tool. */
 export const notMade = {
-  /** A person did not allow the call (S4). */
   refused: (tool: string) =>
     errorResult(
       `Error: the person did not allow this call of "${tool}". It was not made. Do not repeat it unless they ask for it.`,
@@ -59,12 +57,7 @@ export const notMade = {
     ),
 };
 
-/**
- * Returns the text for the agent, and the kind and the reason for the record.
- *
- * @param tool its published name
- * @param isServed true if the server takes calls now
- */
+/** @param tool its published name @param isServed true if the server takes calls now */
 export function failedCall(
   server: string,
   tool: string,
@@ -116,7 +109,6 @@ export function requestText({ toolset, method }: Destination & OtherRequest, fai
   }
 }
 
-/** The text for an app after its conversation lost the instance (G8). */
 function notHeldText(server: string): string {
   return `The conversation that opened this app no longer has an instance of "${server}", so the call was not made. Ask for the app again in the chat.`;
 }

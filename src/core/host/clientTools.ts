@@ -1,6 +1,6 @@
 /**
- * The tools of a toolset for a kind of client, and their names (N7, G3a). The code of an app contains original names, but a
- * client looks for them in the list, so a renamed tool is listed once more for apps (G8). Everything is pure.
+ * The tools for a kind of client, and their names (N7, G3a). The code of an app contains original names, so a renamed
+ * tool is listed once more for apps (G8).
  */
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import { appOf, isForApps, metaForApps } from '../apps/toolMeta.js';
@@ -41,7 +41,7 @@ export function toolForApp(toolset: Toolset, name: string, clientKind?: ClientKi
   return tools.find(({ original }) => original === name) ?? tools.find((tool) => nameFor(tool, clientKind) === name);
 }
 
-/** Returns the entries for apps only, without names that are listed already. */
+/** Without names that are listed already. */
 export function entriesForApps(toolset: Toolset, clientKind?: ClientKind): Tool[] {
   const listed = new Set(toolsFor(toolset, clientKind).map((tool) => nameFor(tool, clientKind)));
   return callable(toolset, clientKind)

@@ -1,7 +1,4 @@
-/**
- * Joins conversations to the host and to results: the tools for a member, and the readable result of each call. Calls
- * go to the host under the conversation's own name, past the gateway.
- */
+/** Joins the conversations of `@minds` to the host and to results, past the gateway. */
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/sdk/types.js';
 import { randomUUID } from 'node:crypto';
 import { adminId, releaseTool, whyDown } from './admin.js';
@@ -25,14 +22,11 @@ export interface OpenedApp {
   readonly tool: ServedTool;
   readonly conversation: string;
   readonly arguments: Readonly<Record<string, unknown>>;
-  /** The result as the server gave it. */
   readonly result: CallToolResult;
 }
 
-/** The limit of results kept for their apps. The oldest goes. */
 const mostApps = 32;
 
-/** The member that speaks in a conversation. */
 export interface Speaker {
   readonly id: string;
   readonly name: string;
@@ -45,7 +39,6 @@ export interface ConversationTools {
   offer(conversation: string, speaker: Speaker | undefined): ModelSetup;
   /** Runs calls. The chat has asked the person already if that was needed. */
   runner(conversation: string, speaker: Speaker | undefined): ToolRunner;
-  /** Returns the app of a result, as long as it is kept. */
   app(name: string): OpenedApp | undefined;
   /** Resolves with the files of its calls that still exist, oldest first. */
   files(conversation: string): Promise<readonly ResultFile[]>;
@@ -95,7 +88,6 @@ export function createConversationTools(host: Host, delivery: Delivery): Convers
   };
 }
 
-/** Returns the servers with a lease of this conversation, in file order. */
 export function heldBy(conversation: string, snapshot: StatusSnapshot): string[] {
   return snapshot.servers
     .filter(({ instances }) => instances.some(({ use }) => use.kind === 'leased' && use.conversation === conversation))

@@ -1,7 +1,4 @@
-/**
- * Makes the connector of the product. It starts servers over stdio and HTTP (X1–X3) and keeps their process trees (X5).
- * It does not restart, share or count instances. The owner of a connection closes it.
- */
+/** Makes the connector of the product, for stdio and HTTP (X1–X3, X5). The owner of a connection closes it. */
 import { createHash, randomBytes } from 'node:crypto';
 import type { Clock } from '../base/clock.js';
 import type { Log } from '../base/log.js';
@@ -26,7 +23,6 @@ import { commandReferences, withOutputs } from '../config/read/launchReferences.
 import { secretsOf } from '../config/read/launchSecrets.js';
 
 export interface ConnectorDeps {
-  /** The environment that children inherit. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
   /** Returns true if the servers' logs show JSON-RPC, at level trace. Read for each message. */
@@ -38,9 +34,7 @@ export interface ConnectorDeps {
   readonly agents?: MakeAgents | undefined;
   /** Removes the output of value commands from all texts. */
   readonly keepSecret?: (values: readonly string[]) => Disposable;
-  /**
-   * The path of the bundled guardianMain. Without it, only groups and marked processes are ended. Windows needs none.
-   */
+  /** The path of the bundled guardianMain. Without it, only groups and marked processes end. Windows needs none. */
   readonly guardianScript?: string | undefined;
 }
 
@@ -131,8 +125,7 @@ type Completion =
 const mostKept = 1000;
 
 /**
- * Replaces the value commands of a launch by their output before it starts (C2). The redactor knows each value before
- * any other part does.
+ * Replaces the value commands of a launch by their output (C2). The redactor knows each value before any other part.
  */
 class LaunchValues {
   private readonly kept = new BoundedMap<string, Disposable>(mostKept, (oldest) => oldest.dispose());

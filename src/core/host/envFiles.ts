@@ -1,8 +1,4 @@
-/**
- * The files of `envFile` (C2). They are read with the config, and followed as long as the config names them.
- *
- * Invariant: a file is followed from its last reading on, so that no change in between is missed.
- */
+/** Follows the files of `envFile` (C2) from their last reading on, so that no change in between is missed. */
 import type { Clock } from '../base/clock.js';
 import type { Disposable } from '../base/disposables.js';
 import type { EnvFileReading } from '../config/model.js';

@@ -1,7 +1,4 @@
-/**
- * Explains for a tool on which roads agents get it, and why not on the others. Everything here is pure; the causes are those of
- * the status snapshot.
- */
+/** Explains on which roads agents get a tool, and why not on the others. Pure. */
 import type { StatusSnapshot } from '../reconcile/status.js';
 import { serves } from '../reconcile/shortfall.js';
 import type { ServedTool } from '../tools/catalogue.js';

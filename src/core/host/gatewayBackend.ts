@@ -1,7 +1,4 @@
-/**
- * Joins the gateway to the host. The gateway serves the host's catalogue, under the names for each kind of client
- * (G3a).
- */
+/** Joins the gateway to the host, under the names for each kind of client (G3a). */
 import { Emitter, nextEvent } from '../base/events.js';
 import type { Disposable } from '../base/disposables.js';
 import type { GatewayBackend, ServedToolset } from '../gateway/backend.js';

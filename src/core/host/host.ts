@@ -1,7 +1,6 @@
 /**
- * The façade of the core for the editor shell and the command line. It joins config, reconciliation and connections.
- * `gatewayBackend` joins the gateway to it. Invariants: the catalogue is replaced in one step and is always the
- * publication of all registrations in file order; a snapshot has the facts of one moment.
+ * The façade of the core for the editor shell and the command line. Invariants: the catalogue is replaced in one step
+ * and is always the publication of all registrations in file order; a snapshot has the facts of one moment.
  */
 import { judgeLaunch, launchOf } from '../approval/approvals.js';
 import { canonicalJson } from '../base/canonicalJson.js';

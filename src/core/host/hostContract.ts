@@ -31,7 +31,7 @@ export interface Surroundings {
   readonly version: string;
   readonly guardianScript?: string;
   readonly directoryExists?: (path: string) => boolean;
-  /** Returns a number in [0, 1). The default is `Math.random`. */
+  /** In [0, 1). The default is `Math.random`. */
   readonly random?: () => number;
   readonly makeAgents?: MakeAgents;
 }
@@ -59,7 +59,6 @@ export interface HostSettings {
   readonly recordsCalls?: () => boolean;
 }
 
-/** The decisions of a person. */
 export interface Consent {
   /** Decides which servers may start (S1). By default all may. */
   readonly approvals?: Approvals;
@@ -103,11 +102,9 @@ export interface Host {
   readonly onDidChange: Event<StatusSnapshot>;
   readonly catalogue: Catalogue;
   /**
-   * Fires with the ids of toolsets that may have changed for a conversation or for all, in the same turn. An unchanged
-   * catalogue is the same object.
+   * Fires with the ids of toolsets that may have changed, in the same turn. An unchanged catalogue is the same object.
    */
   readonly onDidPublish: Event<readonly string[]>;
-  /** Returns the launch that a person approves, if the entry is valid. */
   launchOf(server: string): LaunchDescription | undefined;
   /** Returns the editor's name of a server (G3a), also if nothing is published. */
   shortName(server: string): string;
@@ -123,7 +120,6 @@ export interface Host {
   /** The names in its parameters are the server's own. */
   request(request: ToolsetRequest): Promise<OtherOutcome>;
   noteClient(client: ServerClient, change: ClientChange): void;
-  /** Has to be called when a client lists one toolset, or all of them. */
   noteListed(toolset: string | undefined, conversation: string | undefined): void;
   /** These are a person's actions. Each resolves when the state is reached, and rejects for an unknown id. */
   start(server: string): Promise<void>;
@@ -140,6 +136,5 @@ export interface Host {
   signIn(server: string, browser: SignInBrowser, signal: AbortSignal): Promise<void>;
   /** The tools are withdrawn, because a person who signs out does not want agents to go on. */
   signOut(server: string): Promise<void>;
-  /** Ends every instance. Resolves when nothing runs. */
   dispose(): Promise<void>;
 }

@@ -6,7 +6,6 @@ import type { LeaseNews } from '../protocol/request.js';
 /** A sentence for a model: how it ends its instance of a server. Undefined if it has no tool for that. */
 export type ReleaseAdvice = string | undefined;
 
-/** Makes the sentence for a model that sees the release tool under exactly this name. */
 export function releaseByName(tool: string, server: string): string {
   return `Call ${tool}({"serverId":"${server}"}) when you will not need it again soon.`;
 }

@@ -1,7 +1,4 @@
-/**
- * Makes the candidate of a server for the catalogue, and finds the offers that changed since its approval (S3). Some
- * servers offer one conversation more than the others, so the review covers every list.
- */
+/** Makes the candidate of a server for the catalogue, and reviews every list of it (S3). */
 import { createHash } from 'node:crypto';
 import { describeLaunch } from '../approval/fingerprint.js';
 import type { OfferLedger } from '../approval/offerLedger.js';
@@ -34,10 +31,7 @@ export function placesOf(server: ConfiguredServer): ServerPlaces {
   return server.kind === 'valid' ? server.definition.places : server.places;
 }
 
-/**
- * Returns the part of a server that is published unless a name is taken. Changes are left out if the person wants them
- * held back.
- */
+/** Leaves out changes if the person wants them held back. */
 export function candidateOf(
   { server, facts, offered }: Offering,
   shortName: string,
@@ -75,7 +69,6 @@ export function candidateOf(
   };
 }
 
-/** Returns the changes behind the filters, in the server's order. */
 export function changedOffers(
   facts: ServingFacts,
   review: OfferLedger,
@@ -102,10 +95,7 @@ export function changedOffers(
   return [...found.values()];
 }
 
-/**
- * Returns the launch with a fingerprint for these clients. Some servers list more for clients that can do more, so each
- * set of declared capabilities has its own baseline.
- */
+/** Some servers list more for clients that can do more, so each set of declared capabilities has its own baseline. */
 function launchFor(definition: ServerDefinition, declared: string): ReviewedLaunch {
   const launch = describeLaunch(definition);
   if (declared === nothingDeclared) return launch;

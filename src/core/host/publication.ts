@@ -1,9 +1,6 @@
 /**
- * Makes the catalogue of everything that serves, in file order. It leaves out denied tools (S4), and changes since the
- * approval if they are held back (S3).
- *
- * Invariants: the catalogue is replaced in one step and is a function of its input; an unchanged toolset stays the same
- * object; `mcp_admin` is there if any server is configured.
+ * Makes the catalogue of everything that serves, in file order, without denied tools (S4). Invariants: the catalogue is
+ * replaced in one step and is a function of its input; an unchanged toolset stays the same object.
  */
 import type { ChangedOffer } from '../approval/offerPrints.js';
 import { BoundedMap } from '../base/boundedMap.js';
@@ -25,7 +22,6 @@ import type { HostDeps } from './hostContract.js';
 import { candidateOf, changedOffers, placesOf, type Offering, type ServingFacts } from './offering.js';
 import type { Permission } from './permission.js';
 
-/** The limit of catalogues for conversations with other lists. The least recently used one goes. */
 const mostCatalogues = 64;
 
 export class Publication implements Disposable {
@@ -51,7 +47,6 @@ export class Publication implements Disposable {
     private readonly serving: (id: string) => ServingFacts | undefined,
   ) {}
 
-  /** Returns the catalogue with the lists of the conversation's own instances (G3g). */
   catalogueFor(conversation: string | undefined): Catalogue {
     if (conversation === undefined) return this.catalogue;
     const offerings = this.offerings(conversation);

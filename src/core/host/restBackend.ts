@@ -1,9 +1,7 @@
 /**
- * Joins REST to the host and the config file (G7). A server is added only by an edit of the file, so that approval,
- * problems and reload work as for any edit (S1).
- *
- * Invariants: one edit at a time; a file with a foreign change is not written; no answer contains a value of `env` or
- * `headers`.
+ * Joins REST to the host and the config file (G7). Invariants: a server is added only by an edit of the file, so that
+ * approval works as for any edit (S1); one edit at a time; a file with a foreign change is not written; no answer
+ * contains a value of `env` or `headers`.
  */
 import { markedAs, withoutMark } from '../base/byteOrderMark.js';
 import type { ConfigFileAccess } from '../files/configFile.js';
@@ -88,7 +86,6 @@ export function createRestBackend(host: Host, clock: Clock, config: () => Config
     return { kind: 'value', status: 201, value: { upstream } };
   }
 
-  /** Resolves with the server once the host knows it, or with undefined at the limit. */
   async function whenKnown(id: string): Promise<ServerStatus | undefined> {
     const waiting = new AbortController();
     const known = nextEvent(host.onDidChange, () => find(id) !== undefined, waiting.signal).catch(() => undefined);

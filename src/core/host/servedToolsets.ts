@@ -1,7 +1,4 @@
-/**
- * Makes the served form of the catalogue: one toolset for a kind of client, or all of them together (G2, G6). It also
- * finds the toolset of a request to all. Everything is pure.
- */
+/** Makes the served form of the catalogue (G2, G6), and finds the toolset of a request to all. Pure. */
 import type { Prompt, Tool } from '@modelcontextprotocol/sdk/types.js';
 import { isObject } from '../base/isObject.js';
 import type { ServedToolset } from '../gateway/backend.js';
@@ -45,7 +42,6 @@ export function releaseAdvice(
   return clientKind === 'editor' ? releaseByName(name, toolset.id) : releaseByEnding(name, { serverId: toolset.id });
 }
 
-/** Returns the release tool at the toolset's own endpoint (L2a). */
 function ownRelease({ id, release, tools }: Toolset, clientKind: ClientKind): ServedTool | undefined {
   if (clientKind !== 'agentHost') return clientKind === 'plain' ? release : undefined;
   const fits = release && agentHostName(id, release.published).length <= longestEditorId;
@@ -93,10 +89,7 @@ export function servedWithout(
   };
 }
 
-/**
- * A feature of one toolset is a feature of all together. The id of a task names its toolset. No other extension does,
- * so they are left out.
- */
+/** The id of a task names its toolset. No other extension does, so they are left out. */
 function featuresOfAll(toolsets: Toolsets): ServerFeatures {
   const all = toolsets.map(({ features }) => features);
   return {
@@ -142,8 +135,8 @@ export function holderOfTool(toolsets: Toolsets, name: string): Toolset | undefi
 }
 
 /**
- * Finds the toolsets that may answer a request, from its prompt or its resource. A URI in no list most likely belongs to
- * the toolset with that app or with a fitting template, so that one comes first.
+ * A URI in no list most likely belongs to the toolset with that app or with a fitting template, so that one comes
+ * first.
  */
 export function holdersOfRequest(
   toolsets: Toolsets,

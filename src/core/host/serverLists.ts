@@ -19,7 +19,6 @@ export interface ServerLists {
   readonly denied: unknown;
 }
 
-/** Returns the servers that the lists do not bar, and a problem for each other one. */
 export function withoutBarred(
   servers: readonly ConfiguredServer[],
   lists: ServerLists,
@@ -67,7 +66,6 @@ function namingOf({ id, launch }: ServerDefinition): Naming {
   };
 }
 
-/** Returns the places of words and of the address with a value command. */
 function printedPlaces(launch: Launch): ReadonlySet<string> {
   const places = commandReferences(launch).map(({ path }) => path.join(' '));
   return new Set(places.filter((place) => /^(?:args|url)/.test(place)));

@@ -1,6 +1,6 @@
 /**
- * One live MCP connection and the calls on it. Invariants: it ends once; the idle limit never ends it during a call;
- * `end` resolves only after its process tree is gone; a lost call returns after the pool knows the death.
+ * One live MCP connection and the calls on it. Invariants: it ends once, and never idles out during a call; `end`
+ * resolves after its process tree is gone; a lost call returns after the pool knows the death.
  */
 import type { Clock } from '../base/clock.js';
 import type { Disposable } from '../base/disposables.js';
@@ -27,7 +27,6 @@ interface InstanceDeps {
   readonly id: string;
   readonly connection: Connection;
   readonly clock: Clock;
-  /** The capabilities of clients in its `initialize`. */
   readonly declared: Fields;
   /** Returns the limit without a call in milliseconds. Read at the beginning of each wait, and by `reviewIdle`. */
   readonly idleLimit: () => number;
@@ -127,7 +126,7 @@ export class Instance implements SlotHolder {
     return this.callsInFlight > 0 || this.hasTasks;
   }
 
-  /** Has to be called when a task has ended, or its conversation can no longer ask for it. */
+  /** For a task that has ended, or whose conversation can no longer ask for it. */
   letGo(task: string): void {
     if (this.tasks.delete(task)) this.rest();
   }

@@ -1,9 +1,8 @@
 /**
- * Limits the number of live instances (L2). It is a connector with a slot for each connection. A start without a slot
- * evicts a spare instance, then the longest idle one, then the one with the longest wait for clients (G4).
- *
- * Invariants: there are never more connections than slots; a slot is free only when its connection is gone; an instance
- * is never evicted while its server works on a call; no instance is evicted while enough others are ending.
+ * Limits the number of live instances (L2). A start without a slot evicts a spare instance, then the longest idle one,
+ * then the one with the longest wait for clients (G4). Invariants: there are never more connections than slots; a slot
+ * is free only when its connection is gone; an instance is never evicted while its server works on a call, or while
+ * enough others are ending.
  */
 import { Emitter, nextEvent } from '../base/events.js';
 import { asText } from '../base/text.js';

@@ -1,9 +1,7 @@
 /**
- * Keeps the instances of one server definition and their holders (L1, L2, L4). All conversations share one instance if
- * the server is truly stateless. Otherwise each conversation leases its own. It decides nothing about tools.
- *
- * Invariants: two first calls of a conversation at once make one instance; a draining or closed pool starts nothing for
- * new calls; `close` resolves when nothing of the pool is left.
+ * Keeps the instances of one server definition and their holders (L1, L2, L4). Invariants: two first calls of a
+ * conversation at once make one instance; a draining or closed pool starts nothing for new calls; `close` resolves when
+ * nothing of the pool is left.
  */
 import { untilAborted } from '../base/events.js';
 import { inNextTurn } from '../base/turns.js';
@@ -405,7 +403,6 @@ export class InstancePool {
     this.changed();
   }
 
-  /** Notes why its conversation has no instance now (X4). */
   private noteLoss({ use }: Instance, cause: string): void {
     if (use.kind === 'leased') this.deps.conversations.loses(use.conversation, cause);
   }

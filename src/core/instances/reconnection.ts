@@ -1,7 +1,6 @@
 /**
- * Brings a dead instance back (X4): after 1, 2 and 4 s with jitter. Then it gives up until the next request for a
- * start. A minute of health resets the count. It knows nothing of processes. Invariants: one wait or start at a time;
- * after `dispose` nothing starts.
+ * Brings a dead instance back (X4), and gives up after the last delay until the next request for a start. One wait or
+ * start at a time; after `dispose` nothing starts.
  */
 import type { Clock } from '../base/clock.js';
 import type { Disposable } from '../base/disposables.js';

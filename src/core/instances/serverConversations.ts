@@ -1,7 +1,4 @@
-/**
- * Keeps data about the conversations of one server beyond its instances: their subscriptions (G4), and why each
- * conversation lost its last instance (L3, X4).
- */
+/** Keeps the subscriptions of a server's conversations (G4), and why each lost its last instance (L3, X4). */
 import { BoundedMap } from '../base/boundedMap.js';
 import type { Fields, ServerClient } from '../protocol/client.js';
 import type { LeaseNews } from '../protocol/request.js';

@@ -1,9 +1,6 @@
 /**
- * Gives turns to process starts without a waiting caller, so that they leave the processor to starts with one (P8). A
- * start with a caller has its turn at once, and the others wait until it has ended.
- *
- * Invariants: the number of other starts in their turn is limited; a long start waits for something else than a
- * processor, and no longer counts.
+ * Gives turns to process starts, so that those without a waiting caller leave the processor to those with one (P8). A
+ * long start waits for something else than a processor, and no longer counts.
  */
 import type { Clock } from '../base/clock.js';
 import type { Disposable } from '../base/disposables.js';

@@ -1,6 +1,6 @@
 /**
- * Starts the instances of one pool. Invariants: there is one start at a time for each conversation; there is one start
- * ahead at most; a start ahead makes no caller wait and evicts no instance; a cancelled start leaves nothing.
+ * Starts the instances of one pool. Invariants: there is one start at a time for each conversation, and one start ahead
+ * at most, which makes no caller wait and evicts no instance; a cancelled start leaves nothing.
  */
 import type { CancelSignal } from '../base/cancellation.js';
 import type { Disposable } from '../base/disposables.js';
@@ -40,7 +40,6 @@ const aheadDelayMs = 100;
 export class Start implements SlotHolder {
   readonly idleSince = undefined;
   readonly waitsSince = undefined;
-  /** Each aborts when its caller no longer waits. */
   readonly waiters: CancelSignal[] = [];
   outcome: Promise<StartOutcome> = Promise.resolve({ kind: 'cancelled' });
   private readonly controller = new AbortController();

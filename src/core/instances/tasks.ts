@@ -1,6 +1,5 @@
 /**
- * Knows the tasks of one server. Other conversations never learn of a task. An instance with a task neither idles nor makes
- * room, and after a release it ends with its last task (L2). Invariant: the number of tasks and their time are bounded.
+ * Knows the tasks of one server, bounded in number and time. An instance with a task neither idles nor makes room (L2).
  */
 import { BoundedMap } from '../base/boundedMap.js';
 import type { Clock } from '../base/clock.js';

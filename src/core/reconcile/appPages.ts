@@ -1,6 +1,6 @@
 /**
- * Checks whether the apps of one server's published tools can be shown (G8). It reads each page once, from an instance that
- * is live already, and looks at it again whenever a client reads it. A page without an answer is no fault.
+ * Checks whether the apps of one server's published tools can be shown (G8): once, and when a client reads their page.
+ * A page without an answer is no fault.
  */
 import { appFault } from '../apps/appResource.js';
 import { appOf } from '../apps/toolMeta.js';

@@ -62,7 +62,6 @@ export function diverges(wanted: ConfiguredServer | undefined, serving: Running[
   return wanted.definition.launchHash !== serving.launchHash || wanted.definition.viewHash !== serving.viewHash;
 }
 
-/** Returns the approval of a definition. It asks no person. */
 export type Judge = (definition: ServerDefinition) => ApprovalStatus;
 
 export function enabledDefinition(wanted: ConfiguredServer | undefined): ServerDefinition | undefined {

@@ -1,7 +1,6 @@
 /**
- * The data about a server that is kept for the next window, and the stand-in that publishes it until the server has
- * listed now (P8). A stand-in has no instance, so its calls wait for the start. Invariants: it is only for the launch that
- * listed it; it never replaces a serving definition.
+ * The offer of a server that is kept for the next window, and the stand-in that publishes it until the server has
+ * listed (P8). Calls on a stand-in wait for the start. It never replaces a serving definition.
  */
 import type { ServerDefinition } from '../config/model.js';
 import type { Connection, ToolListing } from '../connections/connection.js';

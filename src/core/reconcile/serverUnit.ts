@@ -1,9 +1,7 @@
 /**
- * One server of the config file. It carries out one step at a time until the file is served, and keeps the
- * last-known-good definition if a step fails (R2, R3).
- *
- * Invariants: the serving definition is replaced in one synchronous step; an overtaken start ends and changes nothing;
- * a launch without approval never starts (S1); a disposed unit leaves nothing.
+ * One server of the config file. It carries out one step at a time, and keeps the last-known-good definition if a step
+ * fails (R2, R3). Invariants: the serving definition is replaced in one synchronous step; an overtaken start ends and
+ * changes nothing; a launch without approval never starts (S1); a disposed unit leaves nothing.
  */
 import { assertNever } from '../base/assertNever.js';
 import type { CancelSignal } from '../base/cancellation.js';
@@ -226,7 +224,7 @@ export class ServerUnit {
     return [this.current, ...this.draining].find((serving) => serving?.pool.tasks.has(task, conversation));
   }
 
-  /** A copy of this moment for the status. Times are in epoch milliseconds. */
+  /** Times are in epoch milliseconds. */
   get facts() {
     return {
       id: this.deps.id,
@@ -385,7 +383,6 @@ export class ServerUnit {
     this.divergedAt = diverged ? (this.divergedAt ?? this.deps.services.clock.now()) : undefined;
   }
 
-  /** Withdraws the tools and ends every instance. Calls in flight fail. */
   private endNow(reason: string): void {
     this.overtake();
     this.failure = undefined;

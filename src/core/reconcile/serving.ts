@@ -1,8 +1,6 @@
 /**
- * The serving part of one server (R2, R3, R6): the last-known-good definition, its lists, their published part, and the
- * instances. It follows the server's own changes. Edits of the file come from `ServerUnit`.
- *
- * Invariants: the published tools change in one step (`onPublish`); a list with an error changes nothing.
+ * The serving part of one server (R2, R3, R6): the last-known-good definition, its lists and its instances. Invariants:
+ * the published tools change in one step (`onPublish`); a list with an error changes nothing.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { assertNever } from '../base/assertNever.js';
@@ -311,7 +309,6 @@ export class Serving {
     }
   }
 
-  /** Several changes at once are one request. */
   private refresh(instance: Instance, kind: OfferKind): void {
     if (instance.use.kind === 'draining') return;
     const refresh = this.refreshes.get(instance) ?? this.refreshOf(instance);

@@ -1,7 +1,4 @@
-/**
- * The one snapshot for every view (sidebar, status bar, problems, command line), and the pure functions that make it. A
- * snapshot is immutable, and a view never asks a connection.
- */
+/** The one snapshot for every view, immutable. A view never asks a connection. */
 import type { ApprovalStatus } from '../approval/approvals.js';
 import type { ChangedOffer } from '../approval/offerPrints.js';
 import { isForAppAlone } from '../apps/toolMeta.js';

@@ -1,7 +1,4 @@
-/**
- * Writes the last list of a server as one text, and reads it. The text is foreign, like the server's own list, and
- * passes the same checks. A text with any error is dropped.
- */
+/** Writes the last list of a server as one text, and reads it as foreign text: one with any error is dropped. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isObject } from '../base/isObject.js';
 import { keptFacts } from '../connections/handshake.js';

@@ -1,7 +1,6 @@
 /**
- * Predicts the capabilities that the next client will declare. A server receives the capabilities of its client when it
- * starts, and the first servers start before a client connects to the gateway (G4, L4). After a wrong prediction, the
- * server of a conversation starts once more with the real capabilities.
+ * Predicts the capabilities of the next client, because servers start before a client connects (G4, L4). After a wrong
+ * prediction, the server of a conversation starts once more.
  */
 import { isObject } from '../base/isObject.js';
 import type { ExpectedClient, Fields } from '../protocol/client.js';
