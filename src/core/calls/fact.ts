@@ -35,6 +35,7 @@ export interface CallFact extends CommonFact {
   readonly tool: string;
   readonly original: string;
   readonly method?: string | undefined;
+  /** In milliseconds. */
   readonly took: number;
   /** The approximate sizes of the arguments and the result, in characters. */
   readonly sentSize: number;

@@ -7,7 +7,7 @@ import { BoundedMap } from '../base/boundedMap.js';
 import type { ModelSetup } from '../minds/conversation.js';
 import { grantedOf, type ConfiguredToolset, type Grant } from '../team/grants.js';
 import { instructionsOf } from '../minds/instructions.js';
-import type { ContentPart, ConversationTool, ResultFile, ToolResult, ToolRunner } from '../minds/model.js';
+import type { ContentPart, ConversationTool, ToolResult, ToolRunner } from '../minds/model.js';
 import type { Host } from './hostContract.js';
 import { leaseNote, releaseByName } from './leaseNotes.js';
 import type { ToolOutcome } from '../protocol/request.js';
@@ -34,17 +34,9 @@ export interface Speaker {
   readonly grants: readonly Grant[];
 }
 
-export interface ConversationTools {
-  /** Returns the present offer. A conversation without a speaker has every tool. */
-  offer(conversation: string, speaker: Speaker | undefined): ModelSetup;
-  /** Runs calls. The chat has asked the person already if that was needed. */
-  runner(conversation: string, speaker: Speaker | undefined): ToolRunner;
-  app(name: string): OpenedApp | undefined;
-  /** Resolves with the files of its calls that still exist, oldest first. */
-  files(conversation: string): Promise<readonly ResultFile[]>;
-}
+export type ConversationTools = ReturnType<typeof createConversationTools>;
 
-export function createConversationTools(host: Host, delivery: Delivery): ConversationTools {
+export function createConversationTools(host: Host, delivery: Delivery) {
   const apps = new BoundedMap<string, OpenedApp>(mostApps);
   const appIn = (outcome: ToolOutcome, app: Omit<OpenedApp, 'result'>): string | undefined => {
     if (outcome.kind !== 'result' || appOf(app.tool.tool) === undefined) return undefined;
@@ -62,12 +54,14 @@ export function createConversationTools(host: Host, delivery: Delivery): Convers
     return { snapshot, toolsets, tools, deferred: granted.deferred, release };
   };
   return {
-    offer: (conversation, speaker) => {
+    /** Returns the present offer. A conversation without a speaker has every tool. */
+    offer: (conversation: string, speaker: Speaker | undefined): ModelSetup => {
       const { snapshot, toolsets, tools, deferred, release } = grantedTo(speaker);
       const held = heldBy(conversation, snapshot);
       return { tools, instructions: instructionsOf({ member: speaker, toolsets, deferred, held, release }) };
     },
-    runner: (conversation, speaker) => ({
+    /** Runs calls. The chat has asked the person already if that was needed. */
+    runner: (conversation: string, speaker: Speaker | undefined): ToolRunner => ({
       run: async (tool, call, signal, onProgress) => {
         const { toolset, name } = tool;
         const { input } = call;
@@ -83,8 +77,8 @@ export function createConversationTools(host: Host, delivery: Delivery): Convers
         return { callId: call.id, tool: name, ...answer, ...(opens && { app }), ...(record && { record: record.id }) };
       },
     }),
-    app: (name) => apps.get(name),
-    files: (conversation) => delivery.filesOf(conversation),
+    app: (name: string) => apps.get(name),
+    files: (conversation: string) => delivery.filesOf(conversation),
   };
 }
 

@@ -396,8 +396,9 @@ export class ToolsetHost implements Host {
       if (!facts) return [];
       const signIn = this.signInOf(server);
       for (const problem of problemsOf(facts, signIn)) found.push(problem);
-      const status = statusOf(server, facts, publication.toolset(server.id), publication.changed(server.id), signIn);
-      return [{ ...status, shadows: this.shadowed.get(server.id) ?? [] }];
+      const { id } = server;
+      const [toolset, changed] = [publication.toolset(id), publication.changed(id)];
+      return [statusOf(server, facts, toolset, changed, this.shadowed.get(id), signIn)];
     });
     const problems = [...this.configProblems, ...inPresentText(found, refused)];
     const builtIn = publication.toolset(adminId);

@@ -6,26 +6,12 @@ import { assertNever } from '../base/assertNever.js';
 import { isLoopback } from '../base/loopback.js';
 import type { Place, Problem } from '../base/problem.js';
 import { usesSecrets } from '../config/read/launchReferences.js';
-import {
-  isEnabled,
-  startOfFile,
-  type ConfiguredServer,
-  type Launch,
-  type ServerDefinition,
-  type SourceOrigin,
-} from '../config/model.js';
+import { isEnabled, startOfFile, type ConfiguredServer, type Launch, type ServerDefinition } from '../config/model.js';
 import type { SignInStatus } from '../connections/http/oauth/contract.js';
-import {
-  type ExcludedTool,
-  noResources,
-  type PublishedPrompt,
-  type PublishedResources,
-  type ServedTool,
-  type Toolset,
-} from '../tools/catalogue.js';
+import { type ExcludedTool, noResources, type Toolset } from '../tools/catalogue.js';
 import type { At } from '../tools/problems.js';
 import { savedTokens } from '../tools/tokens.js';
-import type { InstanceUse } from '../instances/instance.js';
+import type { Instance } from '../instances/instance.js';
 import { describeFailure, takesDown, type Failure } from './failure.js';
 import {
   approvalPending,
@@ -60,22 +46,17 @@ interface PreviousDefinition {
   readonly reason: string;
 }
 
-export interface InstanceStatus {
-  readonly id: string;
+export interface InstanceStatus extends Pick<Instance, 'id' | 'startedAt' | 'lastCallAt' | 'callsInFlight' | 'use'> {
   readonly pid: number | undefined;
   /** The working directory of its process, an absolute path. Absent for a server over HTTP. */
   readonly folder?: string | undefined;
-  readonly startedAt: number;
-  readonly lastCallAt: number | undefined;
-  readonly callsInFlight: number;
   readonly lastTool?: string | undefined;
-  readonly use: InstanceUse;
 }
 
-export interface ServerStatus {
-  readonly id: string;
-  readonly source: string;
-  readonly origin: SourceOrigin;
+export interface ServerStatus
+  extends
+    Pick<ConfiguredServer, 'id' | 'source' | 'origin'>,
+    Pick<Toolset, 'tools' | 'excluded' | 'prompts' | 'resources'> {
   readonly place: Place;
   /** The places of the same id in lower sources, which have no effect (C5). */
   readonly shadows: readonly Place[];
@@ -90,13 +71,9 @@ export interface ServerStatus {
   /** The time in epoch milliseconds of its list, if the list is from an earlier window (P8). */
   readonly rememberedAt?: number;
   readonly serverInfo: { readonly name: string; readonly version: string } | undefined;
-  readonly tools: readonly ServedTool[];
-  readonly excluded: readonly ExcludedTool[];
   /** Returns the place in the file of the reason. Undefined if no key of this server is the reason. */
   readonly placeOf: (excluded: ExcludedTool) => Place | undefined;
   readonly changedOffers: readonly ChangedOffer[];
-  readonly prompts: readonly PublishedPrompt[];
-  readonly resources: PublishedResources;
   /** The number of tools before the filters. */
   readonly offered: number;
   readonly savedTokens: number;
@@ -230,17 +207,21 @@ export function statusOf(
   facts: UnitFacts,
   toolset: Toolset | undefined,
   changedOffers: readonly ChangedOffer[] = [],
+  shadows: readonly Place[] = [],
   signIn: SignInStatus = notAsked,
 ): ServerStatus {
   const definition = server.kind === 'valid' ? server.definition : facts.serving?.definition;
   const published = facts.serving ?? facts.standIn;
   const listed = published?.listing.tools.flatMap((tool) => (isForAppAlone(tool) ? [] : [tool.name])) ?? [];
+  const { id, source, origin } = server;
+  const { tools = [], excluded = [], prompts = [], resources = noResources } = toolset ?? {};
+  const offers = { tools, excluded, prompts, resources, listed, changedOffers };
   return {
-    id: server.id,
-    source: server.source,
-    origin: server.origin,
-    // Only `host` knows the other entries.
-    shadows: [],
+    ...offers,
+    id,
+    source,
+    origin,
+    shadows,
     place: server.kind === 'valid' ? server.definition.places.key : server.places.key,
     transport: definition?.launch.transport,
     isOfThisMachine: definition !== undefined && isOfThisMachine(definition.launch),
@@ -252,15 +233,9 @@ export function statusOf(
     ...(signIn.kind !== 'none' && { signIn }),
     ...(facts.standIn && { rememberedAt: facts.standIn.rememberedAt }),
     serverInfo: published?.serverInfo,
-    tools: toolset?.tools ?? [],
-    excluded: toolset?.excluded ?? [],
     placeOf: (excluded) => (server.kind === 'valid' ? exclusionPlace(excluded, server.definition) : undefined),
-    changedOffers,
-    prompts: toolset?.prompts ?? [],
-    resources: toolset?.resources ?? noResources,
     offered: listed.length,
-    savedTokens: savedTokens(published?.listing.tools ?? [], toolset?.tools ?? []),
-    listed,
+    savedTokens: savedTokens(published?.listing.tools ?? [], tools),
     instances: instancesOf(facts),
   };
 }
