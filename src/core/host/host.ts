@@ -28,8 +28,7 @@ import type { OtherOutcome, ToolOutcome, ToolsetCall, ToolsetRequest } from '../
 import { isAboutTask, needsTask } from '../protocol/versions.js';
 import type { Catalogue, ServedTool } from '../tools/catalogue.js';
 import { completed, type Completed } from '../tools/override.js';
-import { offerMemory } from './offering.js';
-import { Publication } from './publication.js';
+import { offerMemory, Publication } from './publication.js';
 import { withoutBarred } from './serverLists.js';
 
 /** The milliseconds between two updates of the views during calls. */

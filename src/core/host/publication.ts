@@ -2,27 +2,48 @@
  * Makes the catalogue of everything that serves, in file order, without denied tools (S4). Invariants: the catalogue is
  * replaced in one step and is a function of its input; an unchanged toolset stays the same object.
  */
-import type { ChangedOffer } from '../approval/offerPrints.js';
+import { createHash } from 'node:crypto';
+import { describeLaunch } from '../approval/fingerprint.js';
+import type { OfferLedger } from '../approval/offerLedger.js';
+import type { ChangedOffer, OfferChanges, ReviewedLaunch, ReviewedOffers } from '../approval/offerPrints.js';
 import { BoundedMap } from '../base/boundedMap.js';
 import type { Disposable } from '../base/disposables.js';
 import { sameJson } from '../base/canonicalJson.js';
 import { Emitter } from '../base/events.js';
 import type { Problem } from '../base/problem.js';
-import type { ConfiguredServer } from '../config/model.js';
-import { showsApps } from '../protocol/client.js';
+import type { Redactor } from '../base/log.js';
+import type { ConfiguredServer, ServerDefinition, ServerPlaces } from '../config/model.js';
+import type { ToolListing } from '../connections/connection.js';
+import { capabilitiesKey, showsApps } from '../protocol/client.js';
 import { conversationLabel } from '../protocol/conversationLabel.js';
 import type { ToolsetCall } from '../protocol/request.js';
+import type { Offered } from '../reconcile/offers.js';
 import { offersChanged } from '../reconcile/problems.js';
+import type { OfferMemory, RememberedOffer } from '../reconcile/remembered.js';
+import type { Serving } from '../reconcile/serving.js';
 import type { Catalogue, ExcludedTool, ServedTool, Toolset } from '../tools/catalogue.js';
 import { ShortNames } from '../tools/editorNames.js';
-import { publish } from '../tools/registry.js';
+import { publish, type Candidate } from '../tools/registry.js';
 import { adminNames, adminToolset, ownReleaseName, ownReleaseTool, releaseTool } from './admin.js';
 import { toolForApp, toolNamed } from './clientTools.js';
-import type { HostDeps } from './hostContract.js';
-import { candidateOf, changedOffers, placesOf, type Offering, type ServingFacts } from './offering.js';
+import type { HostDeps, KeptOffers } from './hostContract.js';
 import type { Permission } from './permission.js';
 
 const mostCatalogues = 64;
+
+interface ServingFacts extends Pick<
+  Serving,
+  'definition' | 'instructions' | 'features' | 'offeredTo' | 'everyOffer' | 'ownLists'
+> {
+  /** Set if the list is from an earlier window. */
+  readonly rememberedAt?: number;
+}
+
+interface Offering {
+  readonly server: ConfiguredServer;
+  readonly facts: ServingFacts;
+  readonly offered: Offered;
+}
 
 export class Publication implements Disposable {
   catalogue: Catalogue = { version: 0, toolsets: [] };
@@ -37,7 +58,6 @@ export class Publication implements Disposable {
 
   /** True if a conversation saw other lists than the catalogue has, at the last update. */
   private hadOwnLists = false;
-  private admin = adminToolset;
   private readonly givenNames = new ShortNames();
   private shortNames: ReadonlyMap<string, string> = new Map();
 
@@ -136,10 +156,8 @@ export class Publication implements Disposable {
     const reserved = reservedNames(this.shortNames.values(), admin.length > 0);
     const { toolsets, problems } = publish(candidates, reserved, this.permission.verdictOf);
     const before = this.catalogue.toolsets;
-    const next = toolsets
-      .map((toolset) => this.withRelease(toolset))
-      .map((toolset) => before.find((earlier) => sameJson(earlier, toolset)) ?? toolset);
-    return { toolsets: this.servers.length > 0 ? [...next, ...admin] : next, problems };
+    const next = [...toolsets.map((one) => this.withRelease(one)), ...(this.servers.length > 0 ? admin : [])];
+    return { toolsets: next.map((one) => before.find((earlier) => sameJson(earlier, one)) ?? one), problems };
   }
 
   /** Returns the problems of single conversations with their own lists (N5, G3). */
@@ -162,7 +180,7 @@ export class Publication implements Disposable {
     return this.permission.verdictOf(names).permission === 'deny' ? toolset : { ...toolset, release };
   }
 
-  /** Returns `mcp_admin` without the denied tools; the same object if nothing changed. */
+  /** Returns `mcp_admin` without the denied tools. */
   private allowedAdmin(): Toolset {
     const excluded: ExcludedTool[] = [];
     const tools = adminToolset.tools.flatMap((tool): ServedTool[] => {
@@ -171,9 +189,7 @@ export class Publication implements Disposable {
       if (permission === 'deny') excluded.push({ original, reason: { kind: 'denied', pattern, published } });
       return permission === 'deny' ? [] : [permission === 'ask' ? { ...tool, isAsked: true } : tool];
     });
-    const next = { ...adminToolset, tools, excluded };
-    if (!sameJson(this.admin, next)) this.admin = next;
-    return this.admin;
+    return { ...adminToolset, tools, excluded };
   }
 }
 
@@ -181,4 +197,129 @@ export class Publication implements Disposable {
 function reservedNames(shortNames: Iterable<string>, offersAdmin: boolean): Parameters<typeof publish>[1] {
   const releases = new Set([...shortNames].map(ownReleaseName));
   return { has: (name) => adminNames.has(name) || releases.has(name), size: offersAdmin ? adminNames.size : 0 };
+}
+
+function placesOf(server: ConfiguredServer): ServerPlaces {
+  return server.kind === 'valid' ? server.definition.places : server.places;
+}
+
+/** Leaves out changes if the person wants them held back. */
+function candidateOf(
+  { server, facts, offered }: Offering,
+  shortName: string,
+  review: OfferLedger | undefined,
+): Candidate {
+  const { definition, instructions: said, features } = facts;
+  const { tools, appTools, excluded, prompts, resources } = offered.curated;
+  const lists = { tools, appTools, excluded, prompts, resources, features };
+  const candidate: Candidate = {
+    ...lists,
+    id: server.id,
+    shortName,
+    instructions: joined(said, definition.manual),
+    leased: !definition.trulyStateless,
+    places: placesOf(server),
+  };
+  if (!review?.holdsBack()) return candidate;
+  const [declared = ''] = offered.declared;
+  const changes = review.changesOf(launchFor(definition, declared), offersOf(facts, offered));
+  const kept = tools.flatMap(({ original }) => {
+    const parts = changes.tool.get(original);
+    return parts ? [{ original, reason: { kind: 'changed' as const, parts } }] : [];
+  });
+  return {
+    ...candidate,
+    tools: kept.length > 0 ? tools.filter(({ original }) => !changes.tool.has(original)) : tools,
+    appTools: appTools.filter(({ original }) => !changes.tool.has(original)),
+    excluded: [...excluded, ...kept],
+    prompts: prompts.filter(({ original }) => !changes.prompt.has(original)),
+    instructions: changes.instructions.size > 0 ? undefined : candidate.instructions,
+  };
+}
+
+function changedOffers(
+  facts: ServingFacts,
+  review: OfferLedger,
+  redact: (text: string) => string,
+): readonly ChangedOffer[] {
+  const all = facts.everyOffer().map((offered) => ({ offered, offers: offersOf(facts, offered) }));
+  const held = review.holdsBack();
+  const found = new Map<string, ChangedOffer>();
+  for (const declared of new Set(all.flatMap(({ offered }) => offered.declared))) {
+    const launch = launchFor(facts.definition, declared);
+    const own = all.filter(({ offered }) => offered.declared.includes(declared));
+    // A remembered list is compared, and never becomes the baseline.
+    if (facts.rememberedAt === undefined && own.every(({ offered }) => !offered.listing.failure)) {
+      const each = own.map(({ offers }) => offers);
+      review.note(launch, each, redact);
+    }
+    for (const { offered, offers } of own) {
+      for (const { kind, original, parts } of published(offered, review.changesOf(launch, offers))) {
+        const key = `${kind} ${original}`;
+        if (!found.has(key)) found.set(key, { launch: launch.fingerprint, kind, original, parts, held });
+      }
+    }
+  }
+  return [...found.values()];
+}
+
+/** Some servers list more for clients that can do more, so each set of declared capabilities has its own baseline. */
+function launchFor(definition: ServerDefinition, declared: string): ReviewedLaunch {
+  const launch = describeLaunch(definition);
+  if (declared === nothingDeclared) return launch;
+  const fingerprint = createHash('sha256').update(`${launch.fingerprint} ${declared}`).digest('hex');
+  return { ...launch, fingerprint, declared };
+}
+
+const nothingDeclared = capabilitiesKey({});
+
+/** Keeps lists by the fingerprint of the approved launch. A list with held changes is not recalled (S3). */
+export function offerMemory(kept: KeptOffers, review: OfferLedger | undefined, redactor: Redactor): OfferMemory {
+  const isHeld = (definition: ServerDefinition, { listing, instructions, declared }: RememberedOffer): boolean => {
+    if (review?.holdsBack() !== true) return false;
+    const changes = review.changesOf(launchFor(definition, declared), reviewedOf(listing, instructions, definition));
+    return Object.values(changes).some(({ size }) => size > 0);
+  };
+  return {
+    recall: (definition) => {
+      const offer = kept.recall(describeLaunch(definition).fingerprint);
+      return offer && !isHeld(definition, offer) ? offer : undefined;
+    },
+    remember: (definition, offer) =>
+      kept.remember(describeLaunch(definition).fingerprint, offer, (text) => redactor.redact(text, text.length)),
+    forget: (definition) => kept.forget(describeLaunch(definition).fingerprint),
+  };
+}
+
+function published(
+  { curated: { tools, appTools, prompts } }: Offered,
+  changes: OfferChanges,
+): Pick<ChangedOffer, 'kind' | 'original' | 'parts'>[] {
+  const all = [
+    ...[...tools, ...appTools].map(({ original }) => ({ kind: 'tool' as const, original })),
+    ...prompts.map(({ original }) => ({ kind: 'prompt' as const, original })),
+    { kind: 'instructions' as const, original: '' },
+  ];
+  return all.flatMap(({ kind, original }) => {
+    const parts = changes[kind].get(original);
+    return parts ? [{ kind, original, parts }] : [];
+  });
+}
+
+function offersOf({ instructions, definition }: ServingFacts, { listing }: Offered): ReviewedOffers {
+  return reviewedOf(listing, instructions, definition);
+}
+
+/** Agents read the manual and the overrides of the file, so the review covers them too. */
+function reviewedOf(
+  { tools, prompts }: ToolListing,
+  instructions: string | undefined,
+  { manual, overrides }: Pick<ServerDefinition, 'manual' | 'overrides'>,
+): ReviewedOffers {
+  return { tool: tools, prompt: prompts?.prompts ?? [], instructions: joined(instructions, manual), overrides };
+}
+
+/** The server's text comes before the manual of the file. */
+function joined(said: string | undefined, manual: string | undefined): string | undefined {
+  return [said, manual].filter((part) => part).join('\n\n') || undefined;
 }
