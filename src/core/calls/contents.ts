@@ -6,18 +6,7 @@ import { isObject } from '../base/isObject.js';
 import type { Progress } from '../protocol/request.js';
 import type { CallFact } from './fact.js';
 
-interface KeptCall {
-  readonly id: string;
-  /** As the agent gave them. */
-  readonly given: unknown;
-  /** As the server got them, if the call reached it. Undefined if they are those that the agent gave. */
-  readonly sent: unknown;
-  /** The result or the error, as the server gave it. */
-  readonly outcome: unknown;
-  /** The result as the agent got it. Undefined if it is the one that the server gave. */
-  readonly received: unknown;
-  readonly progress: readonly Progress[] | undefined;
-}
+type KeptCall = ReturnType<typeof keptOf>;
 
 export interface CallContent extends Omit<KeptCall, 'id' | 'progress'> {
   readonly progress: readonly Progress[];
@@ -133,7 +122,8 @@ export class CallContents {
   }
 }
 
-function keptOf({ id, given, sent, outcome, received, progress }: Recording): KeptCall {
+/** As the agent gave it and got it, and as the server got it and gave it. What is the same on both sides is left out. */
+function keptOf({ id, given, sent, outcome, received, progress }: Recording) {
   return {
     id,
     given,

@@ -1,12 +1,11 @@
 /** The composition root of the core. A maker of a gateway closes it before or while the core is disposed of. */
 import { statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { Redactor, redactingLog, type Log } from '../base/log.js';
+import { Redactor, redactingLog } from '../base/log.js';
 import type { Disposable } from '../base/disposables.js';
 import { Recorder } from '../calls/recorder.js';
 import type { Connector } from '../connections/connection.js';
 import { OAuth } from '../connections/http/oauth/oauth.js';
-import type { GatewayBackend } from '../gateway/backend.js';
 import { LimitedConnector } from '../instances/limit.js';
 import type { Services } from '../instances/services.js';
 import { StartTurns } from '../instances/startTurns.js';
@@ -29,18 +28,9 @@ export interface CoreDeps {
   readonly connector?: Connector;
 }
 
-export interface Core {
-  readonly host: Host;
-  readonly backend: GatewayBackend;
-  readonly redactor: Redactor;
-  readonly log: Log;
-  /** The facts and contents of calls. Nothing is recorded until somebody listens. */
-  readonly recorder: Recorder;
-  /** May be called again. */
-  dispose(): Promise<void>;
-}
+export type Core = ReturnType<typeof assemble>;
 
-export function assemble(deps: CoreDeps): Core {
+export function assemble(deps: CoreDeps) {
   const { surroundings, settings, consent = {}, stores = {} } = deps;
   const { clock, env, version: clientVersion, makeAgents: agents, guardianScript, random = Math.random } = surroundings;
   const { trace = (): boolean => false, maxInstances = (): number => 32 } = settings;
@@ -64,7 +54,7 @@ export function assemble(deps: CoreDeps): Core {
     expectedClient: deps.expectedClient ?? ((): ExpectedClient => noClient),
     conversations,
   };
-  const host = new ToolsetHost({
+  const host: Host = new ToolsetHost({
     services,
     settings,
     consent,

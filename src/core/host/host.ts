@@ -67,14 +67,13 @@ export class ToolsetHost implements Host {
     this.activity = new Throttle(services.clock, activityMs, () => this.announceChange());
     this.envFiles = new EnvFiles(services.clock, () => void this.reapply());
     const reconsider = (): void => this.inOneSwap(() => this.everyUnit.forEach((unit) => unit.reconsider()));
-    this.permission = new Permission(consent.toolPermissions);
+    this.permission = new Permission(consent.toolPermissions, () => this.republish());
     this.parts = [
       this.activity,
       this.envFiles,
       signIns?.onDidChange(() => this.followSignIns()),
       consent.approvals?.onDidChange(reconsider),
-      ...[this.permission, consent.offerReview].map((one) => one?.onDidChange(() => this.republish())),
-      this.permission,
+      consent.offerReview?.onDidChange(() => this.republish()),
     ];
     this.policy = {
       judge: (definition) => judgeLaunch(definition, consent.approvals),

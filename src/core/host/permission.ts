@@ -7,7 +7,7 @@
  */
 import type { ToolAnnotations } from '@modelcontextprotocol/sdk/types.js';
 import { abortSignalOf, type CancelSignal } from '../base/cancellation.js';
-import { Emitter, unlessAborted } from '../base/events.js';
+import { unlessAborted } from '../base/events.js';
 import type { ToolsetCall } from '../protocol/request.js';
 import type { ServedTool } from '../tools/catalogue.js';
 import {
@@ -50,14 +50,14 @@ interface ToolInChat extends NamedTool {
 const allowEverything: PermissionDeps = { settings: () => [], ask: () => Promise.resolve('no') };
 
 export class Permission {
-  private readonly changes = new Emitter<void>();
   private rules: PermissionRules;
   private readonly allowed = new Set<string>();
   private last: Promise<unknown> = Promise.resolve();
 
-  readonly onDidChange = this.changes.event;
-
-  constructor(private readonly deps: PermissionDeps = allowEverything) {
+  constructor(
+    private readonly deps: PermissionDeps = allowEverything,
+    private readonly onChange: () => void = () => {},
+  ) {
     this.rules = compilePermissions(deps.settings());
   }
 
@@ -102,11 +102,7 @@ export class Permission {
   recheck(): void {
     this.rules = compilePermissions(this.deps.settings());
     this.allowed.clear();
-    this.changes.fire();
-  }
-
-  dispose(): void {
-    this.changes.dispose();
+    this.onChange();
   }
 
   private async ask(question: CallQuestion, key: string, signal: CancelSignal): Promise<boolean> {

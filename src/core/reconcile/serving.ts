@@ -92,27 +92,17 @@ export class Serving {
     this.since = services.clock.now();
     this.listedAt = this.since;
     this.offers = new Offers(offer, declared);
-    this.pool = new InstancePool({
+    const definitionNow = (): ServerDefinition => this.definition;
+    const onEvent = (event: PoolEvent): void => this.follow(event);
+    this.pool = new InstancePool({ services, server: id, conversations, definition: definitionNow, onEvent });
+    this.reconnection = new Reconnection(
       services,
-      server: id,
-      conversations,
-      definition: () => this.definition,
-      onEvent: (event) => this.follow(event),
-    });
-    this.reconnection = new Reconnection({
-      clock: services.clock,
-      random: services.random,
-      start: () => this.startFresh(),
-      onChange: deps.onChange,
-      onGiveUp: () => this.noteHealth({ kind: 'lost', cause: this.lastCause, final: true }),
-    });
+      () => this.startFresh(),
+      deps.onChange,
+      () => this.noteHealth({ kind: 'lost', cause: this.lastCause, final: true }),
+    );
     this.offers.note(this.pool.adopt(connection, declared), offer, true);
-    this.pages = new AppPages({
-      read: (request) => (this.pool.open ? this.pool.request('', request) : undefined),
-      signal: this.ending.signal,
-      redact: (text) => services.redactor.redact(text),
-      onChange: deps.onChange,
-    });
+    this.pages = new AppPages(this.pool, this.ending.signal, services.redactor, deps.onChange);
     this.pages.follow(this.curated.tools);
   }
 
@@ -136,21 +126,19 @@ export class Serving {
   }
 
   offeredTo(conversation?: string): Offered {
+    const { common, commonDeclared } = this.offers;
     const held = conversation === undefined ? undefined : this.pool.holderOf(conversation);
     const own = held && !this.definition.trulyStateless ? this.offers.ofInstance(held) : undefined;
-    const ownOffered = held && own && this.ownOffered(own, [capabilitiesKey(held.declared)]);
-    return ownOffered ?? this.commonOffered([this.offers.commonDeclared]);
-  }
-
-  private commonOffered(declared: readonly string[]): Offered {
-    return { listing: this.listing, curated: this.curated, declared };
+    const special = held && own && own !== common && this.offered(own, [capabilitiesKey(held.declared)]);
+    return special || { listing: common.listing, curated: this.curated, declared: [commonDeclared] };
   }
 
   /** A list with two tools of one name is offered to no conversation (N5). */
-  private ownOffered(offer: Offer, declared: readonly string[]): Offered | undefined {
-    if (offer === this.offers.common) return undefined;
-    const curated = offer.curate(this.definition, this.report());
-    return curated.kind === 'curated' ? { listing: offer.listing, curated, declared, special: offer.id } : undefined;
+  private offered(offer: Offer, declared: readonly string[]): Offered | undefined {
+    const { listing } = offer;
+    if (offer === this.offers.common) return { listing, curated: this.curated, declared };
+    const curated = offer.curate(this.definition, this.deps.filteredTools());
+    return curated.kind === 'curated' ? { listing, curated, declared, special: offer.id } : undefined;
   }
 
   get ownLists(): readonly string[] {
@@ -163,18 +151,15 @@ export class Serving {
 
   everyOffer(): readonly Offered[] {
     const { live } = this.pool;
-    return this.offers.all(live).flatMap((offer) => {
-      const declared = this.offers.declaredOf(offer, live);
-      return offer === this.offers.common ? this.commonOffered(declared) : (this.ownOffered(offer, declared) ?? []);
-    });
+    return this.offers.all(live).flatMap((offer) => this.offered(offer, this.offers.declaredOf(offer, live)) ?? []);
   }
 
   /** Takes a definition of the same launch. If two tools would have one name, nothing changes. */
   recurate(definition: ServerDefinition): Extract<Curation, { kind: 'refused' }> | undefined {
     const { rejected } = this;
-    const ofNewest = rejected?.curate(definition, this.report());
+    const ofNewest = rejected?.curate(definition, this.deps.filteredTools());
     const isNewer = ofNewest?.kind === 'curated';
-    const curated = isNewer ? ofNewest : this.offers.common.curate(definition, this.report());
+    const curated = isNewer ? ofNewest : this.offers.common.curate(definition, this.deps.filteredTools());
     if (curated.kind === 'refused') return curated;
     const sameView = definition.viewHash === this.definition.viewHash;
     this.definition = definition;
@@ -262,10 +247,6 @@ export class Serving {
     if (kind === 'warm' || kind === 'shared') this.reconnection.died();
   }
 
-  private report(): FilteredToolsReport {
-    return this.deps.filteredTools();
-  }
-
   private note(instance: Instance, listing: ToolListing, isStart = false): void {
     const offer = this.offers.offerOf(listing, this.pool.live);
     const isAsBefore = !isStart && !this.rejected && offer === this.offers.ofInstance(instance);
@@ -274,7 +255,7 @@ export class Serving {
     if (isCommon && isStart) this.noteFacts(instance.connection);
     if (isAsBefore && isCommon) this.commonFailure = undefined;
     if (isAsBefore && (!isCommon || offer === this.offers.common)) return this.deps.onChange();
-    const curated = offer.curate(this.definition, this.report());
+    const curated = offer.curate(this.definition, this.deps.filteredTools());
     if (curated.kind === 'refused') {
       if (isCommon) [this.rejected, this.commonFailure] = [offer, curated.problems[0].message];
     } else {
@@ -346,7 +327,7 @@ export class Serving {
       const noteIt = (): void => void (this.isInUse(instance) && this.note(instance, listing));
       const { share } = connection;
       if (!share) return noteIt();
-      await share.run(this.offers.offerOf(listing, this.pool.live).prepare(this.definition, this.report()));
+      await share.run(this.offers.offerOf(listing, this.pool.live).prepare(this.definition, this.deps.filteredTools()));
       await share.chargeTurn(noteIt);
     } catch (error) {
       for (const kind of kinds) changed.add(kind);
@@ -361,7 +342,8 @@ export class Serving {
 
   private refusalOf(instance: Instance): string | undefined {
     const offer = this.offers.ofInstance(instance);
-    const curated = offer === this.offers.common ? undefined : offer?.curate(this.definition, this.report());
+    const curated =
+      offer === this.offers.common ? undefined : offer?.curate(this.definition, this.deps.filteredTools());
     return curated?.kind === 'refused' ? curated.problems[0].message : undefined;
   }
 
