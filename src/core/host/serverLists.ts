@@ -12,6 +12,7 @@ import type { Problem } from '../base/problem.js';
 import { commandReferences } from '../config/read/launchReferences.js';
 import { isEnabled, type ConfiguredServer, type Launch, type ServerDefinition } from '../config/model.js';
 import { compilePattern } from '../tools/patterns.js';
+import { problem } from '../tools/problems.js';
 
 /** The values of the settings, which are read without trust. */
 export interface ServerLists {
@@ -92,12 +93,7 @@ function plainUrl(url: string): string | undefined {
 function serverBarred({ id, places, launch }: ServerDefinition, setting: string): Problem {
   const names = printedPlaces(launch).size === 0 ? 'names it' : 'names it, or may name a value that a program prints';
   const how = setting === 'chat.mcp.deniedServers' ? names : 'does not name it';
-  return {
-    code: 'server-barred',
-    severity: 'warning',
-    message: `The server "${id}" is not started, because the list "${setting}" of the editor ${how}.`,
-    fix: 'Ask whoever administers the editor to change that list, or remove the server.',
-    place: places.key,
-    server: id,
-  };
+  const message = `The server "${id}" is not started, because the list "${setting}" of the editor ${how}.`;
+  const fix = 'Ask whoever administers the editor to change that list, or remove the server.';
+  return problem({ server: id, places }, 'server-barred', 'warning', message, fix);
 }

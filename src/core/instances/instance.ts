@@ -190,7 +190,7 @@ export class Instance implements SlotHolder {
     if (typeof taskId !== 'string') return;
     // Without a status, an earlier notification may be lost.
     const task = params['status'] === undefined ? await this.askForTask(taskId) : params;
-    if (task) this.watched.tell(taskId, taskChanged, task);
+    if (task) for (const client of this.watched.of(taskId)) client.tell(taskChanged, task);
     if (task && !isFinal(task)) return;
     const watching = this.watched.take(taskId);
     if (!task) for (const client of watching) client.end?.();

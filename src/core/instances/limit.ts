@@ -107,15 +107,9 @@ export class LimitedConnector {
     } catch (error) {
       const whole = error instanceof Error ? (error.stack ?? error.message) : asText(error);
       this.log.write('error', `${request.server}: ${whole}`);
-      return {
-        kind: 'failed',
-        failure: {
-          code: 'server-protocol',
-          message: `did not start, because of a defect in MCP Toolsets: ${asText(error)}.`,
-          fix: 'Restart the server; if it happens again, report it with the log of MCP Toolsets.',
-          path: [],
-        },
-      };
+      const message = `did not start, because of a defect in MCP Toolsets: ${asText(error)}.`;
+      const fix = 'Restart the server; if it happens again, report it with the log of MCP Toolsets.';
+      return { kind: 'failed', failure: { code: 'server-protocol', message, fix, path: [] } };
     }
   }
 }
@@ -130,10 +124,7 @@ function longest(holders: readonly SlotHolder[], what: 'idleSince' | 'waitsSince
 }
 
 function full(most: number): StartFailure {
-  return {
-    code: 'too-many-instances',
-    message: `did not start: the limit of ${most} instances is reached, and none of them is idle.`,
-    fix: 'Release an instance that you do not need, wait for a call to end, or raise mcpToolsets.maxInstances.',
-    path: [],
-  };
+  const message = `did not start: the limit of ${most} instances is reached, and none of them is idle.`;
+  const fix = 'Release an instance that you do not need, wait for a call to end, or raise mcpToolsets.maxInstances.';
+  return { code: 'too-many-instances', message, fix, path: [] };
 }

@@ -76,9 +76,8 @@ export class InstancePool {
     this.isShared = definition().trulyStateless;
     this.wanted = services.expectedClient().capabilities;
     this.tasks = new Tasks(services.clock, this.isShared);
-    this.ends = new PendingEnds((why) =>
-      services.serverLog(server).write('error', `Ending an instance failed: ${why}`),
-    );
+    const log = services.serverLog(server);
+    this.ends = new PendingEnds((why) => log.write('error', `Ending an instance failed: ${why}`));
     this.starts = new Starts({
       services,
       server,

@@ -63,7 +63,7 @@ const revoked = 'its approval was revoked';
 
 export class ServerUnit {
   private wanted: ConfiguredServer | undefined;
-  private current: Serving | undefined;
+  serving: Serving | undefined;
   private standIn: StandIn | undefined;
   private remembered: RememberedOffer | undefined;
   private attempt: Attempt | undefined;
@@ -82,17 +82,13 @@ export class ServerUnit {
     this.conversations = new ServerConversations(services.conversations?.of(id));
   }
 
-  get serving(): Serving | undefined {
-    return this.current;
-  }
-
   get published(): Serving | StandIn | undefined {
-    return this.current ?? this.standIn;
+    return this.serving ?? this.standIn;
   }
 
   /** A request to a stand-in waits here for the start, and finds the real tools. */
   async ready(signal: CancelSignal): Promise<Serving | PoolFailure | { readonly kind: 'cancelled' }> {
-    for (let asked: StandIn | undefined; !this.current && this.standIn && !signal.aborted;) {
+    for (let asked: StandIn | undefined; !this.serving && this.standIn && !signal.aborted;) {
       if (!this.attempt) {
         if (asked === this.standIn) break;
         asked = this.standIn;
@@ -102,23 +98,23 @@ export class ServerUnit {
       this.attempt?.start.turn?.hurry();
       await Promise.race([this.attempt?.done, untilAborted(signal)]);
     }
-    if (this.current) return this.current;
+    if (this.serving) return this.serving;
     if (signal.aborted) return { kind: 'cancelled' };
     const { failure } = this;
-    return failure?.kind === 'startFailed'
-      ? { kind: 'startFailed', failure: failure.failure }
-      : { kind: 'notSent', cause: 'the server was stopped or changed' };
+    if (failure?.kind === 'startFailed') return { kind: 'startFailed', failure: failure.failure };
+    return { kind: 'notSent', cause: 'the server was stopped or changed' };
   }
 
   async settled(): Promise<void> {
     while (this.attempt) await this.attempt.done;
-    await this.current?.settled();
+    await this.serving?.settled();
   }
 
   apply(wanted: ConfiguredServer | undefined): void {
-    this.recordEdit(wanted);
+    const reason = this.wanted && editOf(this.wanted, wanted);
+    if (reason !== undefined) this.deps.services.recorder.event({ event: 'edited', toolset: this.deps.id, reason });
     this.wanted = wanted;
-    const [serving, starting, stopped] = [this.current, this.attempt, this.stopped].map((each) => each?.definition);
+    const [serving, starting, stopped] = [this.serving, this.attempt, this.stopped].map((each) => each?.definition);
     const step = planStep(wanted, { serving, starting, stopped }, this.permits());
     this.heldBack = step.kind === 'hold' || step.kind === 'revoke';
     if (this.heldBack && wanted?.kind === 'valid') this.deps.memory?.forget(wanted.definition);
@@ -164,7 +160,7 @@ export class ServerUnit {
 
   async start(): Promise<void> {
     this.stopped = undefined;
-    const serving = this.current;
+    const serving = this.serving;
     const definition = this.startable();
     if (!definition) this.apply(this.wanted);
     else if (serving?.definition.launchHash !== definition.launchHash) {
@@ -178,7 +174,7 @@ export class ServerUnit {
   }
 
   async stop(): Promise<void> {
-    const definition = enabledDefinition(this.wanted) ?? this.current?.definition;
+    const definition = enabledDefinition(this.wanted) ?? this.serving?.definition;
     if (!definition) return;
     this.stopped = { definition, since: this.deps.services.clock.now() };
     this.endNow('a person stopped it');
@@ -188,7 +184,7 @@ export class ServerUnit {
 
   /** The tools stay published. Leases end only for a person. For an agent, one starts if no other is live (L5). */
   async restart(by: 'a person' | 'an agent'): Promise<void> {
-    const [serving, definition] = [this.current, this.startable()];
+    const [serving, definition] = [this.serving, this.startable()];
     if (!definition || serving?.definition.launchHash !== definition.launchHash) {
       if (definition) this.overtake();
       return this.start();
@@ -196,12 +192,12 @@ export class ServerUnit {
     const isWhole = by === 'a person' || definition.trulyStateless;
     await (isWhole ? serving.pool.recycle(`${by} restarted it`) : serving.pool.endUnheld(`${by} restarted it`));
     // While its processes ended, a person may have stopped it, or a call may have started another instance.
-    if (this.current === serving && !serving.pool.open) await serving.startAgain();
+    if (this.serving === serving && !serving.pool.open) await serving.startAgain();
     await this.settled();
   }
 
   release(conversation: string, by: 'a person' | 'this conversation'): Promise<boolean> {
-    return this.current?.pool.release(conversation, `${by} ended it`) ?? Promise.resolve(false);
+    return this.serving?.pool.release(conversation, `${by} ended it`) ?? Promise.resolve(false);
   }
 
   async dispose(): Promise<void> {
@@ -209,8 +205,8 @@ export class ServerUnit {
     this.overtake();
     this.standIn = undefined;
     const reason = 'MCP Toolsets was shut down';
-    if (this.current) this.ends.add(this.current.close(reason));
-    this.current = undefined;
+    if (this.serving) this.ends.add(this.serving.close(reason));
+    this.serving = undefined;
     this.endDraining(reason);
     await this.gone();
   }
@@ -221,7 +217,7 @@ export class ServerUnit {
 
   /** Finds the definition that works on a task, which an edit may have replaced since. */
   servingOfTask(task: string, conversation: string): Serving | undefined {
-    return [this.current, ...this.draining].find((serving) => serving?.pool.tasks.has(task, conversation));
+    return [this.serving, ...this.draining].find((serving) => serving?.pool.tasks.has(task, conversation));
   }
 
   /** Times are in epoch milliseconds. */
@@ -229,23 +225,23 @@ export class ServerUnit {
     return {
       id: this.deps.id,
       wanted: this.wanted,
-      serving: this.current,
+      serving: this.serving,
       standIn: this.standIn,
       draining: [...this.draining] as readonly Serving[],
       startingSince: this.attempt?.start.since,
       stoppedSince: this.stopped?.since,
       divergedAt: this.divergedAt,
       failure: this.failure,
-      approval: approvalOf(this.deps.policy.judge, this.wanted, this.current?.definition, this.stopped !== undefined),
+      approval: approvalOf(this.deps.policy.judge, this.wanted, this.serving?.definition, this.stopped !== undefined),
     };
   }
 
   private startable(): ServerDefinition | undefined {
-    return startableDefinition(this.deps.policy.judge, this.wanted, this.current?.definition);
+    return startableDefinition(this.deps.policy.judge, this.wanted, this.serving?.definition);
   }
 
   private permits(): Permits {
-    return permitsOf(this.deps.policy.judge, this.wanted, this.current?.definition);
+    return permitsOf(this.deps.policy.judge, this.wanted, this.serving?.definition);
   }
 
   /** @param isAsked true if a person wants it to start now, whatever its entry says */
@@ -300,7 +296,7 @@ export class ServerUnit {
     const { id, services, policy, onChange } = this.deps;
     const { conversations } = this;
     const { filteredTools } = policy;
-    const onPublish = (): void => void (this.current === serving && this.publish());
+    const onPublish = (): void => void (this.serving === serving && this.publish());
     const serving: Serving = new Serving(
       { id, services, conversations, filteredTools, onPublish, onChange },
       { definition, connection, declared, offer, curated },
@@ -313,14 +309,8 @@ export class ServerUnit {
     this.deps.onChange();
   }
 
-  private recordEdit(wanted: ConfiguredServer | undefined): void {
-    const { id, services } = this.deps;
-    const reason = this.wanted && editOf(this.wanted, wanted);
-    if (reason !== undefined) services.recorder.event({ event: 'edited', toolset: id, reason });
-  }
-
   private recurate(definition: ServerDefinition): void {
-    const serving = this.current;
+    const serving = this.serving;
     if (!serving) return;
     this.failure = undefined;
     // A failed start counts until a start succeeds, and an edit asks for one if no instance is live (R2).
@@ -330,9 +320,9 @@ export class ServerUnit {
   }
 
   private replace(next: Serving | undefined, reason: string): void {
-    const before = this.current;
+    const before = this.serving;
     if (!before && !next) return this.standDown();
-    this.current = next;
+    this.serving = next;
     this.standIn = undefined;
     this.publish();
     if (!before) return;
@@ -345,7 +335,7 @@ export class ServerUnit {
     const { memory, policy } = this.deps;
     const { filteredTools } = policy;
     const before = this.standIn?.definition.launchHash === definition.launchHash ? this.standIn : undefined;
-    const remembered = before?.remembered ?? (this.current ? undefined : memory?.recall(definition));
+    const remembered = before?.remembered ?? (this.serving ? undefined : memory?.recall(definition));
     const next = remembered && standInOf(definition, remembered, filteredTools());
     if (!next) return this.standDown();
     if (!before) this.failure = undefined;
@@ -366,7 +356,7 @@ export class ServerUnit {
   }
 
   private remember(): void {
-    const serving = this.current;
+    const serving = this.serving;
     const offer = serving?.toRemember;
     if (!serving || !offer || offer.listing.failure || (this.remembered && isSameOffer(offer, this.remembered))) return;
     this.remembered = offer;
@@ -379,7 +369,7 @@ export class ServerUnit {
   }
 
   private noteDivergence(): void {
-    const diverged = diverges(this.wanted, this.current?.definition);
+    const diverged = diverges(this.wanted, this.serving?.definition);
     this.divergedAt = diverged ? (this.divergedAt ?? this.deps.services.clock.now()) : undefined;
   }
 
