@@ -8,11 +8,7 @@ import type { CallFact } from './fact.js';
 
 type KeptCall = ReturnType<typeof keptOf>;
 
-export interface CallContent extends Omit<KeptCall, 'id' | 'progress'> {
-  readonly progress: readonly Progress[];
-  /** The lines of the server's log during the call, redacted. */
-  readonly log: readonly string[];
-}
+export type CallContent = NonNullable<ReturnType<CallContents['get']>>;
 
 const none: readonly never[] = [];
 
@@ -76,7 +72,7 @@ export class CallContents {
 
   constructor(private readonly most = mostSize) {}
 
-  get(fact: CallFact): CallContent | undefined {
+  get(fact: CallFact) {
     const found = this.find(fact.id);
     if (!found) return undefined;
     const { given, sent, outcome, received, progress = none } = found;

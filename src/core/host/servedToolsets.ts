@@ -19,18 +19,14 @@ import { entriesForApps, entriesForAppsOfAll, nameFor, toolForApp, toolsFor } fr
 
 type Toolsets = Catalogue['toolsets'];
 
-/** The client whose model reads a text. */
-interface Reader {
-  readonly clientKind?: ClientKind | undefined;
-  /** The toolset in its view. */
-  readonly sees: string;
-}
-
-/** The tool is the one at the server's own endpoint, or the one of `mcp_admin` if the client's conversation reaches it. */
+/**
+ * The tool is the one at the server's own endpoint, or the one of `mcp_admin` if the client's conversation reaches it.
+ * @param sees the toolset in the view of the client
+ */
 export function releaseAdvice(
   toolset: Toolset,
   toolsets: Toolsets,
-  { clientKind = 'plain', sees }: Reader,
+  { clientKind = 'plain', sees }: { clientKind?: ClientKind | undefined; sees: string },
 ): ReleaseAdvice {
   if (clientKind === 'agentHost' || (clientKind === 'plain' && sees !== everyToolset)) {
     const release = ownRelease(toolset, clientKind);

@@ -43,6 +43,7 @@ export class Start implements SlotHolder {
   readonly waiters: CancelSignal[] = [];
   outcome: Promise<StartOutcome> = Promise.resolve({ kind: 'cancelled' });
   private readonly controller = new AbortController();
+  readonly signal = this.controller.signal;
 
   /**
    * @param purpose becomes another when a conversation takes a start ahead
@@ -55,10 +56,6 @@ export class Start implements SlotHolder {
     readonly turn: StartTurn | undefined,
     readonly client: ServerClient,
   ) {}
-
-  get signal(): AbortSignal {
-    return this.controller.signal;
-  }
 
   get phase(): SlotHolder['phase'] {
     return this.signal.aborted ? 'ending' : 'starting';

@@ -42,11 +42,6 @@ export class Tasks {
     this.note(task, result as Fields);
   }
 
-  /** True if an instance of this server works, or has worked, on a task of the conversation. */
-  has(id: string, conversation: string): boolean {
-    return this.of(id, conversation) !== undefined;
-  }
-
   /** @param otherwise asks if no instance is known to work on it */
   async request<Otherwise>(
     request: TimedRequest,
@@ -61,7 +56,8 @@ export class Tasks {
     return outcome.kind === 'result' ? { ...outcome, tool: task.tool } : outcome;
   }
 
-  private of(id: string, conversation: string): Task | undefined {
+  /** Finds a task of the conversation on which an instance of this server works, or has worked. */
+  of(id: string, conversation: string): Task | undefined {
     return this.known.get(this.keyOf(id, conversation));
   }
 

@@ -68,33 +68,27 @@ export function enabledDefinition(wanted: ConfiguredServer | undefined): ServerD
   return wanted?.kind === 'valid' && wanted.definition.enabled ? wanted.definition : undefined;
 }
 
-export function permitsOf(
-  judge: Judge,
-  wanted: ConfiguredServer | undefined,
-  serving: ServerDefinition | undefined,
-): Permits {
+/** The question what may run. */
+interface Asked {
+  readonly judge: Judge;
+  readonly wanted: ConfiguredServer | undefined;
+  readonly serving: ServerDefinition | undefined;
+}
+
+export function permitsOf({ judge, wanted, serving }: Asked): Permits {
   const may = (definition: ServerDefinition | undefined): boolean =>
     definition === undefined || judge(definition).kind !== 'pending';
   return { wanted: may(enabledDefinition(wanted)), serving: may(serving) };
 }
 
 /** Without a valid and approved definition in the file, a person starts the serving one. */
-export function startableDefinition(
-  judge: Judge,
-  wanted: ConfiguredServer | undefined,
-  serving: ServerDefinition | undefined,
-): ServerDefinition | undefined {
-  if (wanted?.kind === 'invalid') return serving;
-  return permitsOf(judge, wanted, serving).wanted ? enabledDefinition(wanted) : serving;
+export function startableDefinition(asked: Asked): ServerDefinition | undefined {
+  const { wanted, serving } = asked;
+  return wanted?.kind === 'invalid' || !permitsOf(asked).wanted ? serving : enabledDefinition(wanted);
 }
 
 /** A server that a person stopped needs no question. */
-export function approvalOf(
-  judge: Judge,
-  wanted: ConfiguredServer | undefined,
-  serving: ServerDefinition | undefined,
-  stopped: boolean,
-): ApprovalStatus {
+export function approvalOf({ judge, wanted, serving }: Asked, stopped: boolean): ApprovalStatus {
   const definition = wanted?.kind === 'valid' ? wanted.definition : serving;
   if (!definition) return { kind: 'notAsked' };
   const approval = judge(definition);

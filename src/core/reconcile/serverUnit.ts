@@ -23,7 +23,6 @@ import {
   editOf,
   enabledDefinition,
   type Judge,
-  type Permits,
   permitsOf,
   planStep,
   startableDefinition,
@@ -115,7 +114,7 @@ export class ServerUnit {
     if (reason !== undefined) this.deps.services.recorder.event({ event: 'edited', toolset: this.deps.id, reason });
     this.wanted = wanted;
     const [serving, starting, stopped] = [this.serving, this.attempt, this.stopped].map((each) => each?.definition);
-    const step = planStep(wanted, { serving, starting, stopped }, this.permits());
+    const step = planStep(wanted, { serving, starting, stopped }, permitsOf(this.asked));
     this.heldBack = step.kind === 'hold' || step.kind === 'revoke';
     if (this.heldBack && wanted?.kind === 'valid') this.deps.memory?.forget(wanted.definition);
     if (step.kind !== 'none' && step.kind !== 'keepPrevious') this.stopped = undefined;
@@ -152,7 +151,7 @@ export class ServerUnit {
   }
 
   reconsider(): void {
-    const { wanted, serving } = this.permits();
+    const { wanted, serving } = permitsOf(this.asked);
     this.endDraining(revoked, ({ definition }) => this.deps.policy.judge(definition).kind === 'pending');
     if (this.heldBack || !wanted || !serving) this.apply(this.wanted);
     else this.changed();
@@ -161,7 +160,7 @@ export class ServerUnit {
   async start(): Promise<void> {
     this.stopped = undefined;
     const serving = this.serving;
-    const definition = this.startable();
+    const definition = startableDefinition(this.asked);
     if (!definition) this.apply(this.wanted);
     else if (serving?.definition.launchHash !== definition.launchHash) {
       if (this.attempt) this.attempt.start.turn?.hurry();
@@ -184,7 +183,7 @@ export class ServerUnit {
 
   /** The tools stay published. Leases end only for a person. For an agent, one starts if no other is live (L5). */
   async restart(by: 'a person' | 'an agent'): Promise<void> {
-    const [serving, definition] = [this.serving, this.startable()];
+    const [serving, definition] = [this.serving, startableDefinition(this.asked)];
     if (!definition || serving?.definition.launchHash !== definition.launchHash) {
       if (definition) this.overtake();
       return this.start();
@@ -217,7 +216,7 @@ export class ServerUnit {
 
   /** Finds the definition that works on a task, which an edit may have replaced since. */
   servingOfTask(task: string, conversation: string): Serving | undefined {
-    return [this.serving, ...this.draining].find((serving) => serving?.pool.tasks.has(task, conversation));
+    return [this.serving, ...this.draining].find((serving) => serving?.pool.tasks.of(task, conversation));
   }
 
   /** Times are in epoch milliseconds. */
@@ -232,16 +231,12 @@ export class ServerUnit {
       stoppedSince: this.stopped?.since,
       divergedAt: this.divergedAt,
       failure: this.failure,
-      approval: approvalOf(this.deps.policy.judge, this.wanted, this.serving?.definition, this.stopped !== undefined),
+      approval: approvalOf(this.asked, this.stopped !== undefined),
     };
   }
 
-  private startable(): ServerDefinition | undefined {
-    return startableDefinition(this.deps.policy.judge, this.wanted, this.serving?.definition);
-  }
-
-  private permits(): Permits {
-    return permitsOf(this.deps.policy.judge, this.wanted, this.serving?.definition);
+  private get asked(): Parameters<typeof permitsOf>[0] {
+    return { judge: this.deps.policy.judge, wanted: this.wanted, serving: this.serving?.definition };
   }
 
   /** @param isAsked true if a person wants it to start now, whatever its entry says */

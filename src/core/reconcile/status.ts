@@ -1,5 +1,4 @@
 /** The one snapshot for every view, immutable. A view never asks a connection. */
-import type { ApprovalStatus } from '../approval/approvals.js';
 import type { ChangedOffer } from '../approval/offerPrints.js';
 import { isForAppAlone } from '../apps/toolMeta.js';
 import { assertNever } from '../base/assertNever.js';
@@ -11,7 +10,6 @@ import type { SignInStatus } from '../connections/http/oauth/contract.js';
 import { type ExcludedTool, noResources, type Toolset } from '../tools/catalogue.js';
 import type { At } from '../tools/problems.js';
 import { savedTokens } from '../tools/tokens.js';
-import type { Instance } from '../instances/instance.js';
 import { describeFailure, takesDown, type Failure } from './failure.js';
 import {
   approvalPending,
@@ -41,46 +39,9 @@ export type ServerState =
   /** A person stopped it. It stays so until a person starts it or its entry changes. */
   | { readonly kind: 'stopped'; readonly since: number };
 
-interface PreviousDefinition {
-  readonly since: number;
-  readonly reason: string;
-}
+export type InstanceStatus = ReturnType<typeof instancesOf>[number];
 
-export interface InstanceStatus extends Pick<Instance, 'id' | 'startedAt' | 'lastCallAt' | 'callsInFlight' | 'use'> {
-  readonly pid: number | undefined;
-  /** The working directory of its process, an absolute path. Absent for a server over HTTP. */
-  readonly folder?: string | undefined;
-  readonly lastTool?: string | undefined;
-}
-
-export interface ServerStatus
-  extends
-    Pick<ConfiguredServer, 'id' | 'source' | 'origin'>,
-    Pick<Toolset, 'tools' | 'excluded' | 'prompts' | 'resources'> {
-  readonly place: Place;
-  /** The places of the same id in lower sources, which have no effect (C5). */
-  readonly shadows: readonly Place[];
-  readonly transport: 'stdio' | 'streamable_http' | undefined;
-  readonly isOfThisMachine: boolean;
-  readonly trulyStateless: boolean | undefined;
-  readonly hasSecrets: boolean;
-  readonly state: ServerState;
-  readonly approval: ApprovalStatus;
-  readonly previous: PreviousDefinition | undefined;
-  readonly signIn?: SignInStatus;
-  /** The time in epoch milliseconds of its list, if the list is from an earlier window (P8). */
-  readonly rememberedAt?: number;
-  readonly serverInfo: { readonly name: string; readonly version: string } | undefined;
-  /** Returns the place in the file of the reason. Undefined if no key of this server is the reason. */
-  readonly placeOf: (excluded: ExcludedTool) => Place | undefined;
-  readonly changedOffers: readonly ChangedOffer[];
-  /** The number of tools before the filters. */
-  readonly offered: number;
-  readonly savedTokens: number;
-  /** The original names, in the server's order. */
-  readonly listed: readonly string[];
-  readonly instances: readonly InstanceStatus[];
-}
+export type ServerStatus = Readonly<ReturnType<typeof statusOf>>;
 
 export interface StatusSnapshot {
   readonly version: number;
@@ -98,11 +59,8 @@ function stateOf(facts: UnitFacts): ServerState {
   if (facts.stoppedSince !== undefined) return { kind: 'stopped', since: facts.stoppedSince };
   if (facts.startingSince !== undefined) return { kind: 'starting', since: facts.startingSince };
   if (wanted && !isEnabled(wanted)) return { kind: 'disabled' };
-  const [oldest, ...younger] = serving?.pool.live ?? [];
-  if (oldest) {
-    const since = younger.reduce((first, { startedAt }) => Math.min(first, startedAt), oldest.startedAt);
-    return { kind: 'running', since };
-  }
+  const [oldest] = (serving?.pool.live ?? []).map(({ startedAt }) => startedAt).sort((a, b) => a - b);
+  if (oldest !== undefined) return { kind: 'running', since: oldest };
   const starting = serving?.pool.startingSince;
   if (starting !== undefined) return { kind: 'starting', since: starting };
   const pending = serving?.reconnection.pending;
@@ -116,7 +74,7 @@ function stateOf(facts: UnitFacts): ServerState {
   return { kind: 'invalid' };
 }
 
-function previousOf(facts: UnitFacts): PreviousDefinition | undefined {
+function previousOf(facts: UnitFacts): { readonly since: number; readonly reason: string } | undefined {
   if (facts.divergedAt === undefined) return undefined;
   const since = facts.divergedAt;
   if (facts.wanted?.kind === 'invalid') return { since, reason: 'Its new definition has an error.' };
@@ -171,20 +129,16 @@ function problemsOfFailure(at: At, failure: Failure): readonly Problem[] {
   }
 }
 
-function instancesOf(facts: UnitFacts): readonly InstanceStatus[] {
+function instancesOf(facts: UnitFacts) {
   const all = [...(facts.serving ? [facts.serving] : []), ...facts.draining];
-  return all.flatMap(({ pool, definition: { launch } }) =>
-    pool.live.map((instance) => ({
-      id: instance.id,
-      pid: instance.connection.pid,
-      folder: launch.transport === 'stdio' ? launch.cwd : undefined,
-      startedAt: instance.startedAt,
-      lastCallAt: instance.lastCallAt,
-      callsInFlight: instance.callsInFlight,
-      lastTool: instance.lastTool,
-      use: instance.use,
-    })),
-  );
+  return all.flatMap(({ pool, definition: { launch } }) => {
+    /** The working directory of its process, an absolute path. Absent for a server over HTTP. */
+    const folder = launch.transport === 'stdio' ? launch.cwd : undefined;
+    return pool.live.map(({ id, connection, startedAt, lastCallAt, callsInFlight, lastTool, use }) => {
+      const status = { id, pid: connection.pid, startedAt, lastCallAt, callsInFlight, use };
+      return { ...status, ...(folder !== undefined && { folder }), ...(lastTool !== undefined && { lastTool }) };
+    });
+  });
 }
 
 const notAsked: SignInStatus = { kind: 'none' };
@@ -209,18 +163,19 @@ export function statusOf(
   changedOffers: readonly ChangedOffer[] = [],
   shadows: readonly Place[] = [],
   signIn: SignInStatus = notAsked,
-): ServerStatus {
+) {
   const definition = server.kind === 'valid' ? server.definition : facts.serving?.definition;
   const published = facts.serving ?? facts.standIn;
   const listed = published?.listing.tools.flatMap((tool) => (isForAppAlone(tool) ? [] : [tool.name])) ?? [];
   const { id, source, origin } = server;
   const { tools = [], excluded = [], prompts = [], resources = noResources } = toolset ?? {};
-  const offers = { tools, excluded, prompts, resources, listed, changedOffers };
+  const offers = { tools, excluded, prompts, resources, changedOffers };
   return {
     ...offers,
     id,
     source,
     origin,
+    /** The places of the same id in lower sources, which have no effect (C5). */
     shadows,
     place: server.kind === 'valid' ? server.definition.places.key : server.places.key,
     transport: definition?.launch.transport,
@@ -231,9 +186,13 @@ export function statusOf(
     approval: facts.approval,
     previous: previousOf(facts),
     ...(signIn.kind !== 'none' && { signIn }),
+    /** The time in epoch milliseconds of its list, if the list is from an earlier window (P8). */
     ...(facts.standIn && { rememberedAt: facts.standIn.rememberedAt }),
     serverInfo: published?.serverInfo,
-    placeOf: (excluded) => (server.kind === 'valid' ? exclusionPlace(excluded, server.definition) : undefined),
+    /** Returns the place in the file of the reason. Undefined if no key of this server is the reason. */
+    placeOf: (tool: ExcludedTool) => (server.kind === 'valid' ? exclusionPlace(tool, server.definition) : undefined),
+    /** The original names before the filters, in the server's order. */
+    listed,
     offered: listed.length,
     savedTokens: savedTokens(published?.listing.tools ?? [], tools),
     instances: instancesOf(facts),
