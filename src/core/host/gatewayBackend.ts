@@ -15,8 +15,8 @@ import { fileErrors, whyNothing } from './admin.js';
 import type { Host } from './hostContract.js';
 import { leaseNote } from './leaseNotes.js';
 import {
-  holdersOfRequest,
   holderOfTool,
+  holdersOf,
   releaseAdvice,
   servedAlone,
   servedTogether,
@@ -111,7 +111,7 @@ export class CatalogueBackend implements GatewayBackend, Disposable {
     const catalogue = this.host.catalogueFor(client?.listedFor);
     if (isAboutTask(method)) return this.requestOfTask(request, catalogue);
     if (id !== everyToolset) return this.requestOf(toolsetIn(catalogue, id), request);
-    const [first, ...others] = holdersOfRequest(catalogue.toolsets, request);
+    const [first, ...others] = holdersOf(catalogue.toolsets, request);
     const outcome = await this.requestOf(first, request);
     if (outcome.kind !== 'error' || others.length === 0) return outcome;
     // Only the server knows a resource in no list.

@@ -10,13 +10,7 @@ import { abortSignalOf, type CancelSignal } from '../base/cancellation.js';
 import { unlessAborted } from '../base/events.js';
 import type { ToolsetCall } from '../protocol/request.js';
 import type { ServedTool } from '../tools/catalogue.js';
-import {
-  compilePermissions,
-  permissionOf,
-  type PermissionRules,
-  type PermissionVerdict,
-  type ToolNames,
-} from '../tools/permissions.js';
+import { compilePermissions, permissionOf, type PermissionRules, type ToolNames } from '../tools/permissions.js';
 import { adminNames } from './admin.js';
 
 export interface CallQuestion {
@@ -61,7 +55,7 @@ export class Permission {
     this.rules = compilePermissions(deps.settings());
   }
 
-  readonly verdictOf = (tool: ToolNames): PermissionVerdict => permissionOf(tool, this.rules);
+  readonly verdictOf = (tool: ToolNames) => permissionOf(tool, this.rules);
 
   /**
    * Returns true if the call needs no question. Otherwise resolves with the person's answer, or with false when the

@@ -134,7 +134,7 @@ export function holderOfTool(toolsets: Toolsets, name: string): Toolset | undefi
  * A URI in no list most likely belongs to the toolset with that app or with a fitting template, so that one comes
  * first.
  */
-export function holdersOfRequest(
+export function holdersOf(
   toolsets: Toolsets,
   { method, params }: Pick<ToolsetRequest, 'method' | 'params'>,
 ): readonly Toolset[] {
@@ -160,9 +160,8 @@ function holdersOfPrompt(toolsets: Toolsets, name: unknown): readonly Toolset[] 
 
 function instructionsOf(toolset: Toolset, advice: ReleaseAdvice): string | undefined {
   if (!toolset.leased) return toolset.instructions;
-  return [toolset.instructions, leaseInstructions(toolset.id, advice)]
-    .filter((part) => part !== undefined)
-    .join('\n\n');
+  const said = toolset.instructions === undefined ? '' : `${toolset.instructions}\n\n`;
+  return said + leaseInstructions(toolset.id, advice);
 }
 
 /** The editor receives readable text, not always the structured content that an output schema promises. */

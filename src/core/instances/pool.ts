@@ -18,18 +18,11 @@ import type {
   ToolCall,
   ToolOutcome,
 } from '../protocol/request.js';
-import {
-  capabilitiesKey,
-  type ClientChange,
-  covers,
-  type Fields,
-  type ServerClient,
-  union,
-} from '../protocol/client.js';
+import { type ClientChange, covers, type Fields, type ServerClient, union } from '../protocol/client.js';
 import { isAboutTask, taskIn } from '../protocol/versions.js';
 import type { ServerConversations } from './serverConversations.js';
 import type { Services } from './services.js';
-import { type Purpose, type Start, type StartOutcome, Starts } from './starts.js';
+import { knows, type Purpose, type Start, type StartOutcome, Starts } from './starts.js';
 import { longestTaskMs, Tasks } from './tasks.js';
 
 const replacedLimitMs = 30_000;
@@ -272,12 +265,9 @@ export class InstancePool {
     return fits || this.phase !== 'open' ? shared : undefined;
   }
 
-  /** A server must learn exactly the capabilities of its client (G4). */
   private takeFree(conversation: string, client: ServerClient | undefined): Instance | undefined {
-    const own = client && capabilitiesKey(client.capabilities);
-    const fitting = [this.only('warm'), this.only('spare')].find(
-      (one) => one?.isOpen && (own === undefined || capabilitiesKey(one.declared) === own),
-    );
+    const free = [this.only('warm'), this.only('spare')];
+    const fitting = free.find((one) => one?.isOpen && knows(one.declared, client));
     if (fitting) this.hold(fitting, conversation, client);
     return fitting;
   }

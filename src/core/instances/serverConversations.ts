@@ -77,9 +77,7 @@ export class Subscriptions {
   }
 
   forget(session: object): string[] {
-    return [...this.byUri].flatMap(([uri, clients]) =>
-      clients.has(session) && this.remove(uri, session) ? [uri] : [],
-    );
+    return [...this.byUri].flatMap(([uri, known]) => (known.has(session) && this.remove(uri, session) ? [uri] : []));
   }
 
   /** Leaves out sessions that ended while no instance was there to notify. */

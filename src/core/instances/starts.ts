@@ -151,8 +151,7 @@ export class Starts {
   private taken(purpose: Purpose): Start | undefined {
     const { ahead } = this;
     if (!ahead || purpose.kind !== 'leased') return undefined;
-    const { client } = purpose;
-    if (client && capabilitiesKey(client.capabilities) !== capabilitiesKey(ahead.declared)) return undefined;
+    if (!knows(ahead.declared, purpose.client)) return undefined;
     this.underWay.delete('spare');
     ahead.purpose = purpose;
     ahead.since = this.deps.services.clock.now();
@@ -202,4 +201,9 @@ export class Starts {
 /** Ids of conversations have a prefix here, so that they differ from the other purposes. */
 function keyOf(purpose: Purpose): string {
   return purpose.kind === 'leased' ? `leased ${purpose.conversation}` : purpose.kind;
+}
+
+/** A server must learn exactly the capabilities of its client (G4). */
+export function knows(declared: Fields, client: ServerClient | undefined): boolean {
+  return !client || capabilitiesKey(client.capabilities) === capabilitiesKey(declared);
 }

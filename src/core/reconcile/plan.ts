@@ -8,7 +8,7 @@ export interface Running {
   readonly stopped: Pick<ServerDefinition, 'launchHash' | 'viewHash'> | undefined;
 }
 
-export interface Permits {
+interface Permits {
   readonly wanted: boolean;
   readonly serving: boolean;
 }
@@ -69,7 +69,7 @@ export function enabledDefinition(wanted: ConfiguredServer | undefined): ServerD
 }
 
 /** The question what may run. */
-interface Asked {
+export interface Asked {
   readonly judge: Judge;
   readonly wanted: ConfiguredServer | undefined;
   readonly serving: ServerDefinition | undefined;

@@ -19,6 +19,7 @@ import { failureOf, takesDown, type Failure, type FailureCause } from './failure
 import { Offer } from './offers.js';
 import {
   approvalOf,
+  type Asked,
   diverges,
   editOf,
   enabledDefinition,
@@ -235,7 +236,7 @@ export class ServerUnit {
     };
   }
 
-  private get asked(): Parameters<typeof permitsOf>[0] {
+  private get asked(): Asked {
     return { judge: this.deps.policy.judge, wanted: this.wanted, serving: this.serving?.definition };
   }
 

@@ -11,14 +11,7 @@ import { type ExcludedTool, noResources, type Toolset } from '../tools/catalogue
 import type { At } from '../tools/problems.js';
 import { savedTokens } from '../tools/tokens.js';
 import { describeFailure, takesDown, type Failure } from './failure.js';
-import {
-  approvalPending,
-  connectionLost,
-  refreshFailed,
-  rightsLacking,
-  signInNeeded,
-  startFailed,
-} from './problems.js';
+import { approvalPending, connectionLost, refreshFailed, signInProblems, startFailed } from './problems.js';
 import type { ServerUnit } from './serverUnit.js';
 
 export type ServerState =
@@ -107,8 +100,7 @@ export function problemsOf(facts: UnitFacts, signIn: SignInStatus = notAsked): r
   if (facts.approval.kind === 'pending') problems.push(approvalPending(at, serving !== undefined));
   for (const problem of inFile?.pages.problems(at) ?? []) problems.push(problem);
   if (serving?.refreshFailure !== undefined) problems.push(refreshFailed(at, serving.refreshFailure));
-  if (signIn.kind === 'needed') problems.push(signInNeeded(at, signIn.why, signIn.fix));
-  if (signIn.kind === 'signedIn' && signIn.lacks !== undefined) problems.push(rightsLacking(at, signIn.lacks));
+  for (const problem of signInProblems(at, signIn)) problems.push(problem);
   for (const failure of [facts.failure, serving?.failure]) {
     if (!failure || isForSignIn(failure)) continue;
     for (const problem of problemsOfFailure(at, failure)) problems.push(problem);
