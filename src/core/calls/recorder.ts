@@ -89,7 +89,6 @@ export class Recorder {
         ? [request.tool, undefined, request.agent]
         : [itemOf(request.params), request.method, undefined];
     const { at, given, instance, published = item, original = item } = recording;
-    const endedAt = this.deps.clock.now();
     const result = outcome.kind === 'result' ? outcome.result : undefined;
     const unanswered = 'unanswered' in outcome ? outcome.unanswered : undefined;
     const [inward, outward] = [approximateSize(given), approximateSize(result)];
@@ -104,7 +103,7 @@ export class Recorder {
       tool: this.redacted(published),
       original: this.redacted(original),
       method,
-      took: endedAt - at,
+      took: this.deps.clock.now() - at,
       sentSize: inward.size,
       resultSize: outward.size,
       tokens: tokensOf(outward.size),

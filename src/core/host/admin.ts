@@ -59,9 +59,8 @@ const adminTools: readonly AdminTool[] = [
     },
     run: async (deps, input, conversation) => {
       const server = serverOf(input);
-      return (await deps.release(server, conversation))
-        ? endedText(server)
-        : `This conversation has no instance of "${server}".`;
+      if (await deps.release(server, conversation)) return endedText(server);
+      return `This conversation has no instance of "${server}".`;
     },
   },
   {

@@ -88,8 +88,7 @@ export class CatalogueBackend implements GatewayBackend, Disposable {
     const isToAll = call.toolset === everyToolset;
     const catalogueNow = (): Catalogue => this.host.catalogueFor(call.client?.listedFor);
     // Without a holder, the host says so, and records it.
-    const holder = isToAll ? holderOfTool(catalogueNow().toolsets, call.tool)?.id : call.toolset;
-    const toolset = holder ?? everyToolset;
+    const toolset = isToAll ? (holderOfTool(catalogueNow().toolsets, call.tool)?.id ?? everyToolset) : call.toolset;
     const outcome = await this.host.call(isToAll ? { ...call, toolset } : call);
     if (outcome.kind === 'error' && toolset === everyToolset)
       return { ...outcome, message: [outcome.message, ...this.whyMissing(catalogueNow())].join(' ') };
@@ -128,7 +127,6 @@ export class CatalogueBackend implements GatewayBackend, Disposable {
 
   private async requestOf(toolset: Toolset | undefined, request: ToolsetRequest): Promise<OtherOutcome> {
     const { toolset: id, method } = request;
-    const isToAll = id === everyToolset;
     const params = toolset && underOriginalNames(toolset, method, request.params);
     const { ref, uri = ref?.['uri'] } = request.params as { ref?: Fields; uri?: unknown };
     if (typeof uri === 'string' && !(toolset && admitsResource(toolset.resources, uri))) {
@@ -140,7 +138,7 @@ export class CatalogueBackend implements GatewayBackend, Disposable {
     const { contents } = method === 'resources/read' ? outcome.result : {};
     const why = contentsRefused(toolset.resources, contents, asText(uri));
     return why === undefined
-      ? { ...outcome, ...(isToAll && { toolset: toolset.id }) }
+      ? { ...outcome, ...(id === everyToolset && { toolset: toolset.id }) }
       : refused(errorCodes.invalidParams, `"${asText(uri)}" was not read. ${why}`);
   }
 

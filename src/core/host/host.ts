@@ -15,7 +15,7 @@ import type { PoolFailure } from '../instances/pool.js';
 import type { ClientChange, ServerClient } from '../protocol/client.js';
 import { secretsOf } from '../config/read/launchSecrets.js';
 import type { SignInBrowser, SignIns, SignInStatus } from '../connections/http/oauth/contract.js';
-import { ServerUnit, type UnitPolicy } from '../reconcile/serverUnit.js';
+import { type Releaser, ServerUnit, type UnitPolicy } from '../reconcile/serverUnit.js';
 import { type StatusSnapshot, inPresentText, problemsOf, statusOf } from '../reconcile/status.js';
 import { withoutDataUrls } from '../results/binaries.js';
 import { EnvFiles } from './envFiles.js';
@@ -221,11 +221,7 @@ export class ToolsetHost implements Host {
     await this.known(server).restart(by);
   }
 
-  async release(
-    server: string,
-    conversation: string,
-    by: Parameters<ServerUnit['release']>[1] = 'a person',
-  ): Promise<boolean> {
+  async release(server: string, conversation: string, by: Releaser = 'a person'): Promise<boolean> {
     return await this.known(server).release(conversation, by);
   }
 

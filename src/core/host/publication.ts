@@ -72,8 +72,7 @@ export class Publication implements Disposable {
     const offerings = this.offerings(conversation);
     const key = offerings.flatMap(({ offered }) => offered.special ?? []).join();
     if (key === '') return this.catalogue;
-    const { version } = this.catalogue;
-    const catalogue = this.special.get(key) ?? { version, toolsets: this.published(offerings).toolsets };
+    const catalogue = this.special.get(key) ?? { ...this.catalogue, toolsets: this.published(offerings).toolsets };
     this.special.set(key, catalogue);
     return catalogue;
   }
@@ -204,11 +203,7 @@ function placesOf(server: ConfiguredServer): ServerPlaces {
 }
 
 /** Leaves out changes if the person wants them held back. */
-function candidateOf(
-  { server, facts, offered }: Offering,
-  shortName: string,
-  review: OfferLedger | undefined,
-): Candidate {
+function candidateOf({ server, facts, offered }: Offering, shortName: string, review?: OfferLedger): Candidate {
   const { definition, instructions: said, features } = facts;
   const { tools, appTools, excluded, prompts, resources } = offered.curated;
   const lists = { tools, appTools, excluded, prompts, resources, features };
@@ -237,11 +232,7 @@ function candidateOf(
   };
 }
 
-function changedOffers(
-  facts: ServingFacts,
-  review: OfferLedger,
-  redact: (text: string) => string,
-): readonly ChangedOffer[] {
+function changedOffers(facts: ServingFacts, review: OfferLedger, redact: (text: string) => string) {
   const all = facts.everyOffer().map((offered) => ({ offered, offers: offersOf(facts, offered) }));
   const held = review.holdsBack();
   const found = new Map<string, ChangedOffer>();

@@ -39,11 +39,7 @@ export function createRestBackend(host: Host, clock: Clock, config: () => Config
     tools: (id) => {
       const toolset = host.catalogue.toolsets.find((each) => each.id === id);
       if (!toolset) return notServed(id, find(id), host.snapshot.problems);
-      const tools = toolset.tools.map(({ original: originalName, published: name, tool }) => ({
-        ...tool,
-        name,
-        originalName,
-      }));
+      const tools = toolset.tools.map((one) => ({ ...one.tool, name: one.published, originalName: one.original }));
       return { kind: 'value', status: 200, value: { tools } };
     },
     add: (body, urlOf) => {

@@ -260,9 +260,8 @@ export class Instance implements SlotHolder {
   }
 
   private requestAside(method: string, params: Fields, client?: ServerClient): Promise<ServerOutcome<Fields>> {
-    const { signal } = new AbortController();
     const timeouts = { call: asideLimitMs, callMax: asideLimitMs };
-    return this.connection.request({ method, params, timeouts, signal, client });
+    return this.connection.request({ method, params, timeouts, signal: new AbortController().signal, client });
   }
 
   /** Ends now if it is idle, and otherwise with the last call or after `limitMs`. Resolves when it is gone. */

@@ -80,10 +80,8 @@ export class LimitedConnector {
         const holders = [...this.slots].map((slot) => slot.holder);
         const ending = holders.filter(({ phase }) => phase === 'ending').length;
         // Every waiting start will have a slot when the ending holders are gone.
-        const isEnoughEnding = holders.length - ending + this.waiting <= this.most();
-        const idle = isEnoughEnding
-          ? undefined
-          : (holders.find(({ isSpare }) => isSpare) ?? longest(holders, 'idleSince'));
+        const isEnough = holders.length - ending + this.waiting <= this.most();
+        const idle = isEnough ? undefined : (holders.find(({ isSpare }) => isSpare) ?? longest(holders, 'idleSince'));
         const waiting = longest(holders, 'waitsSince');
         if (idle) await idle.end('it was idle the longest, and another instance needed the room');
         // A start will be idle or gone before long, and an instance that ends frees its slot.

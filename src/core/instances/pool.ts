@@ -266,8 +266,7 @@ export class InstancePool {
   }
 
   private takeFree(conversation: string, client: ServerClient | undefined): Instance | undefined {
-    const free = [this.only('warm'), this.only('spare')];
-    const fitting = free.find((one) => one?.isOpen && knows(one.declared, client));
+    const fitting = [this.only('warm'), this.only('spare')].find((one) => one?.isOpen && knows(one.declared, client));
     if (fitting) this.hold(fitting, conversation, client);
     return fitting;
   }

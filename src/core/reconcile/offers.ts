@@ -114,7 +114,6 @@ export class Offers {
   }
 
   offerOf(listing: ToolListing, instances: readonly Instance[]): Offer {
-    const known = this.all(instances).find((one) => sameJson(one.listing, listing));
-    return known ?? Offer.of(listing);
+    return this.all(instances).find((one) => sameJson(one.listing, listing)) ?? Offer.of(listing);
   }
 }

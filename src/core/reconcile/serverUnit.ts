@@ -59,6 +59,8 @@ export interface UnitPolicy {
   readonly drainLimitMs: number;
 }
 
+export type Releaser = 'a person' | 'this conversation';
+
 const revoked = 'its approval was revoked';
 
 export class ServerUnit {
@@ -196,7 +198,7 @@ export class ServerUnit {
     await this.settled();
   }
 
-  release(conversation: string, by: 'a person' | 'this conversation'): Promise<boolean> {
+  release(conversation: string, by: Releaser): Promise<boolean> {
     return this.serving?.pool.release(conversation, `${by} ended it`) ?? Promise.resolve(false);
   }
 
@@ -290,11 +292,9 @@ export class ServerUnit {
     if (curated.kind === 'refused') return refuse(curated);
     this.failure = undefined;
     const { id, services, policy, onChange } = this.deps;
-    const { conversations } = this;
-    const { filteredTools } = policy;
     const onPublish = (): void => void (this.serving === serving && this.publish());
     const serving: Serving = new Serving(
-      { id, services, conversations, filteredTools, onPublish, onChange },
+      { id, services, conversations: this.conversations, filteredTools: policy.filteredTools, onPublish, onChange },
       { definition, connection, declared, offer, curated },
     );
     this.replace(serving, 'its definition was changed');
@@ -329,10 +329,9 @@ export class ServerUnit {
   /** Publishes the list of this launch from an earlier window, if nothing serves (P8). */
   private stand(definition: ServerDefinition): void {
     const { memory, policy } = this.deps;
-    const { filteredTools } = policy;
     const before = this.standIn?.definition.launchHash === definition.launchHash ? this.standIn : undefined;
     const remembered = before?.remembered ?? (this.serving ? undefined : memory?.recall(definition));
-    const next = remembered && standInOf(definition, remembered, filteredTools());
+    const next = remembered && standInOf(definition, remembered, policy.filteredTools());
     if (!next) return this.standDown();
     if (!before) this.failure = undefined;
     this.standIn = next;
