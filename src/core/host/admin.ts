@@ -23,8 +23,7 @@ export interface AdminDeps {
   snapshot(): StatusSnapshot;
 }
 
-interface AdminTool {
-  readonly tool: Tool;
+interface AdminTool extends Tool {
   run(deps: AdminDeps, input: Fields, conversation: string): Promise<string>;
 }
 
@@ -49,14 +48,12 @@ const harmless: Tool['annotations'] = {
 /** A restart ends the conversation's own instance first, and the server only if the conversation has none. */
 const adminTools: readonly AdminTool[] = [
   {
-    tool: {
-      name: releaseTool,
-      title: 'Release an MCP server',
-      description:
-        'Ends the instance of an MCP server that belongs to this conversation, and what it holds (open pages, sessions). Call this when you will not need its tools again soon.',
-      inputSchema: aServer,
-      annotations: harmless,
-    },
+    name: releaseTool,
+    title: 'Release an MCP server',
+    description:
+      'Ends the instance of an MCP server that belongs to this conversation, and what it holds (open pages, sessions). Call this when you will not need its tools again soon.',
+    inputSchema: aServer,
+    annotations: harmless,
     run: async (deps, input, conversation) => {
       const server = serverOf(input);
       if (await deps.release(server, conversation)) return endedText(server);
@@ -64,25 +61,21 @@ const adminTools: readonly AdminTool[] = [
     },
   },
   {
-    tool: {
-      name: `${prefix}status`,
-      title: 'Status of MCP servers',
-      description:
-        'Returns the state and the problems of every MCP server, and which servers have an instance for this conversation.',
-      inputSchema: nothing,
-      annotations: { readOnlyHint: true, openWorldHint: false },
-    },
+    name: `${prefix}status`,
+    title: 'Status of MCP servers',
+    description:
+      'Returns the state and the problems of every MCP server, and which servers have an instance for this conversation.',
+    inputSchema: nothing,
+    annotations: { readOnlyHint: true, openWorldHint: false },
     run: (deps, _, conversation) => Promise.resolve(statusText(deps.snapshot(), conversation)),
   },
   {
-    tool: {
-      name: `${prefix}restart`,
-      title: 'Restart an MCP server',
-      description:
-        'Restarts an MCP server that hangs or has failed. If each conversation has its own instance, only the instance of this conversation ends, or the spare instance for the next conversation. A server that a person stopped is not started.',
-      inputSchema: aServer,
-      annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
-    },
+    name: `${prefix}restart`,
+    title: 'Restart an MCP server',
+    description:
+      'Restarts an MCP server that hangs or has failed. If each conversation has its own instance, only the instance of this conversation ends, or the spare instance for the next conversation. A server that a person stopped is not started.',
+    inputSchema: aServer,
+    annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
     run: async (deps, input, conversation) => {
       const server = serverOf(input);
       if (deps.isStopped(server)) {
@@ -95,13 +88,11 @@ const adminTools: readonly AdminTool[] = [
     },
   },
   {
-    tool: {
-      name: `${prefix}reload`,
-      title: 'Reload the MCP config',
-      description: 'Reads the config files again and applies the changes, including environment variables.',
-      inputSchema: nothing,
-      annotations: harmless,
-    },
+    name: `${prefix}reload`,
+    title: 'Reload the MCP config',
+    description: 'Reads the config files again and applies the changes, including environment variables.',
+    inputSchema: nothing,
+    annotations: harmless,
     run: async (deps) => {
       await deps.reload();
       return statusText(deps.snapshot(), undefined);
@@ -110,7 +101,7 @@ const adminTools: readonly AdminTool[] = [
 ];
 
 /** The published names. No server can have them (N5). */
-export const adminNames: ReadonlySet<string> = new Set(adminTools.map(({ tool }) => tool.name));
+export const adminNames: ReadonlySet<string> = new Set(adminTools.map(({ name }) => name));
 
 function editorNameOf(published: string): string {
   return published.slice(prefix.length);
@@ -125,7 +116,7 @@ export const adminToolset: Toolset = {
   prompts: [],
   resources: noResources,
   features: toolsAlone,
-  tools: adminTools.map(({ tool }): ServedTool => {
+  tools: adminTools.map(({ run: _, ...tool }): ServedTool => {
     const { name } = tool;
     const editorName = editorNameOf(name);
     return { original: name, published: name, tool, editorName, editorId: editorId(adminShortName, editorName) };
@@ -162,7 +153,7 @@ export async function callAdminTool(
   input: Fields = {},
   conversation: string,
 ): Promise<CallToolResult> {
-  const found = adminTools.find(({ tool }) => tool.name === published);
+  const found = adminTools.find(({ name }) => name === published);
   const textResult = (text: string): CallToolResult => ({ content: [{ type: 'text', text }] });
   try {
     if (!found) throw new Error(`There is no tool "${published}".`);

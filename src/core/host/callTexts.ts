@@ -34,7 +34,6 @@ export const notMade = {
       'refused',
       'The person did not allow it.',
     ),
-  /** The name belongs to another tool now than the person saw (S4). */
   renamed: (tool: string) =>
     errorResult(
       `Error: the name "${tool}" was given to another tool since the person saw this call. It was not made. List the tools again.`,
@@ -48,7 +47,6 @@ export const notMade = {
       'refused',
       'The override in the config file does not allow its arguments.',
     ),
-  /** The override is another one now than the person saw (O5). */
   overrideChanged: (tool: string) =>
     errorResult(
       `Error: the arguments that the config file sets for "${tool}" have changed since the person saw this call. It was not made. Call it again.`,

@@ -25,14 +25,12 @@ import { secretsOf } from '../config/read/launchSecrets.js';
 export interface ConnectorDeps {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
-  /** Returns true if the servers' logs show JSON-RPC, at level trace. Read for each message. */
   readonly trace: () => boolean;
   readonly clientVersion: string;
-  /** Signs in to HTTP servers. Without it, a server that wants a sign-in fails. */
+  /** Without it, a server that wants a sign-in fails. */
   readonly oauth?: OAuth | undefined;
-  /** Makes the sockets of HTTP servers, through proxies or not. The default is `directAgents`. */
+  /** The default is `directAgents`. */
   readonly agents?: MakeAgents | undefined;
-  /** Removes the output of value commands from all texts. */
   readonly keepSecret?: (values: readonly string[]) => Disposable;
   /** The path of the bundled guardianMain. Without it, only groups and marked processes end. Windows needs none. */
   readonly guardianScript?: string | undefined;

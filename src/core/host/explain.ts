@@ -26,20 +26,17 @@ export interface ExplainedTool {
   readonly roads: readonly RoadAnswer[];
 }
 
-interface Explained {
-  readonly tools: readonly ExplainedTool[];
-  /** Sentences about the servers that may have the tool but list nothing now, if no tool was found. */
-  readonly silent: readonly string[];
-}
-
 type ExplainedMember = Pick<Member, 'id' | 'grants'>;
 
-/** @param name any name of the tool, also with the prefix that an agent puts before it */
+/**
+ * `silent` has sentences about the servers that may have the tool but list nothing now, if no tool was found.
+ * @param name any name of the tool, also with the prefix that an agent puts before it
+ */
 export function explain(
   name: string,
   { servers, problems, builtIn }: StatusSnapshot,
   members: readonly ExplainedMember[],
-): Explained {
+): { readonly tools: readonly ExplainedTool[]; readonly silent: readonly string[] } {
   const toolsets = [...servers, ...(builtIn ? [{ ...builtIn, placeOf: () => undefined }] : [])];
   const named = (fits: Fits): ExplainedTool[] =>
     toolsets.flatMap(({ id, tools, excluded, placeOf }) => {

@@ -31,13 +31,11 @@ export interface PermissionDeps {
   readonly ask: (question: CallQuestion, signal: AbortSignal) => PromiseLike<CallAnswer>;
 }
 
-interface NamedTool {
+interface ToolInChat {
   readonly toolset: string;
+  /** The published name. */
   readonly name: string;
   readonly original: string;
-}
-
-interface ToolInChat extends NamedTool {
   readonly annotations?: ToolAnnotations | undefined;
 }
 
@@ -111,6 +109,6 @@ export class Permission {
 }
 
 /** Contains the server and both names, because an edit can give a name to another tool without an approval. */
-function toolKey(conversation: string, { toolset, original, name }: NamedTool): string {
+function toolKey(conversation: string, { toolset, original, name }: ToolInChat): string {
   return JSON.stringify([conversation, toolset, original, name]);
 }

@@ -55,7 +55,11 @@ export function createRestBackend(host: Host, clock: Clock, config: () => Config
     const { id, entry } = read;
     const file = config();
     if (!file) return restError(409, 'no-folder', 'No folder is open, so no server can be added.');
-    const before = await file.read().catch(refusal);
+    const before = await file.read().catch((error: unknown) => {
+      // A person has to mend it.
+      if (error instanceof FileRefused) return restError(409, 'config-has-errors', error.message);
+      throw error;
+    });
     if (typeof before === 'object') return before;
     const text = before && withoutMark(before);
     const taken = new Set([...serverIds(text ?? ''), ...host.snapshot.servers.map((server) => server.id)]);
@@ -89,12 +93,6 @@ export function createRestBackend(host: Host, clock: Clock, config: () => Config
     waiting.abort();
     return find(id);
   }
-}
-
-/** A person has to mend a file that cannot be read. */
-function refusal(error: unknown): RestAnswer {
-  if (error instanceof FileRefused) return restError(409, 'config-has-errors', error.message);
-  throw error;
 }
 
 function described({ catalogue, snapshot }: Host, server: ServerStatus, urlOf: UrlOf): unknown {

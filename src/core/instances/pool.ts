@@ -6,9 +6,8 @@
 import { untilAborted } from '../base/events.js';
 import { inNextTurn } from '../base/turns.js';
 import { PendingEnds } from '../base/pendingEnds.js';
-import type { ServerDefinition } from '../config/model.js';
-import type { Connection, OfferKind, StartFailure, ToolListing } from '../connections/connection.js';
-import { Instance, type InstanceUse } from './instance.js';
+import type { Connection, StartFailure, ToolListing } from '../connections/connection.js';
+import { Instance } from './instance.js';
 import type { NotStarted } from './limit.js';
 import type {
   OtherOutcome,
@@ -20,30 +19,12 @@ import type {
 } from '../protocol/request.js';
 import { type ClientChange, covers, type Fields, type ServerClient, union } from '../protocol/client.js';
 import { isAboutTask, taskIn } from '../protocol/versions.js';
-import type { ServerConversations } from './serverConversations.js';
-import type { Services } from './services.js';
+import type { PoolDeps } from './services.js';
 import { knows, type Purpose, type Start, type StartOutcome, Starts } from './starts.js';
 import { longestTaskMs, Tasks } from './tasks.js';
 
 const replacedLimitMs = 30_000;
 const abandonedLimitMs = 30_000;
-
-export type PoolEvent =
-  | { readonly kind: 'taken'; readonly instance: Instance }
-  | { readonly kind: 'changed' }
-  | { readonly kind: 'offerChanged'; readonly instance: Instance; readonly offer: OfferKind }
-  | { readonly kind: 'died'; readonly cause: string; readonly use: InstanceUse }
-  | { readonly kind: 'started'; readonly instance: Instance; readonly listing: ToolListing }
-  | { readonly kind: 'startFailed'; readonly failure: StartFailure };
-
-interface PoolDeps {
-  readonly services: Services;
-  readonly server: string;
-  /** Returns the definition of this moment. Its launch never changes. */
-  readonly definition: () => ServerDefinition;
-  readonly conversations: ServerConversations;
-  readonly onEvent: (event: PoolEvent) => void;
-}
 
 export type PoolFailure =
   | Extract<ServerOutcome<unknown>, { readonly kind: 'lost' | 'timedOut' }>
@@ -71,16 +52,12 @@ export class InstancePool {
     this.tasks = new Tasks(services.clock, this.isShared);
     const log = services.serverLog(server);
     this.ends = new PendingEnds((why) => log.write('error', `Ending an instance failed: ${why}`));
-    this.starts = new Starts({
-      services,
-      server,
-      definition,
-      ends: this.ends,
-      phase: () => this.phase,
-      onConnected: (...started) => this.connected(...started),
-      onFailed: (failure) => deps.onEvent({ kind: 'startFailed', failure }),
-      onChange: () => this.changed(),
-    });
+    this.starts = new Starts(
+      deps,
+      this.ends,
+      () => this.phase,
+      (...started) => this.connected(...started),
+    );
   }
 
   get live(): readonly Instance[] {
