@@ -1,7 +1,7 @@
 /** The composition root of the core. A maker of a gateway closes it before or while the core is disposed of. */
 import { statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { Redactor, redactingLog } from '../base/log.js';
+import { type Log, Redactor, redactingLog } from '../base/log.js';
 import type { Disposable } from '../base/disposables.js';
 import { Recorder } from '../calls/recorder.js';
 import type { Connector } from '../connections/connection.js';
@@ -31,7 +31,7 @@ export interface CoreDeps {
 export type Core = ReturnType<typeof assemble>;
 
 export function assemble(deps: CoreDeps) {
-  const { surroundings, settings, consent = {}, stores = {} } = deps;
+  const { surroundings, settings, consent = {}, stores = {}, expectedClient = () => noClient, readSources } = deps;
   const { clock, env, version: clientVersion, makeAgents: agents, guardianScript, random = Math.random } = surroundings;
   const { trace = (): boolean => false, maxInstances = (): number => 32 } = settings;
   const { kept, conversations, secrets, secret } = stores;
@@ -42,27 +42,15 @@ export function assemble(deps: CoreDeps) {
   const connector =
     deps.connector ?? createConnector({ oauth, agents, keepSecret, env, clock, trace, clientVersion, guardianScript });
   const recorder = new Recorder({ clock, redactor, isWanted: settings.recordsCalls ?? ((): boolean => true) });
-  const services: Services = {
-    clock,
-    log,
-    serverLog: (server) => redactingLog(recorder.listening(server, surroundings.serverLog(server)), redactor),
-    redactor,
-    recorder,
-    random,
-    connector: new LimitedConnector(connector, log, maxInstances),
-    turns: new StartTurns(clock, settings.startsAtOnce ?? availableParallelism()),
-    expectedClient: deps.expectedClient ?? ((): ExpectedClient => noClient),
-    conversations,
-  };
-  const host: Host = new ToolsetHost({
-    services,
-    settings,
-    consent,
-    kept,
-    signIns: oauth,
-    configDeps: { env, directoryExists: surroundings.directoryExists ?? directoryExists, ...(secret && { secret }) },
-    readSources: deps.readSources,
-  });
+  const serverLog = (server: string): Log =>
+    redactingLog(recorder.listening(server, surroundings.serverLog(server)), redactor);
+  const turns = new StartTurns(clock, settings.startsAtOnce ?? availableParallelism());
+  const limited = new LimitedConnector(connector, log, maxInstances);
+  const shared = { clock, log, serverLog, redactor, recorder, random, turns, expectedClient, conversations };
+  const services: Services = { ...shared, connector: limited };
+  const exists = surroundings.directoryExists ?? directoryExists;
+  const configDeps = { env, directoryExists: exists, ...(secret && { secret }) };
+  const host: Host = new ToolsetHost({ services, settings, consent, kept, signIns: oauth, configDeps, readSources });
   const backend = new CatalogueBackend(host);
   const end = async (): Promise<void> => {
     await host.dispose();

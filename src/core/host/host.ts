@@ -339,14 +339,10 @@ export class ToolsetHost implements Host {
     const existing = this.units.get(id);
     if (existing) return existing;
     const { services, consent, kept } = this.deps;
-    const unit = new ServerUnit({
-      id,
-      services,
-      policy: this.policy,
-      memory: kept && offerMemory(kept, consent.offerReview, services.redactor),
-      onPublish: () => this.republish(),
-      onChange: () => this.announceChange(),
-    });
+    const memory = kept && offerMemory(kept, consent.offerReview, services.redactor);
+    const onPublish = (): void => this.republish();
+    const onChange = (): void => this.announceChange();
+    const unit = new ServerUnit({ id, services, policy: this.policy, memory, onPublish, onChange });
     this.units.set(id, unit);
     return unit;
   }

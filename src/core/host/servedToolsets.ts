@@ -14,7 +14,7 @@ import { joined } from '../tools/registry.js';
 import { isMadeFrom } from '../tools/uris.js';
 import type { ServerStatus } from '../reconcile/status.js';
 import { adminId, releaseNameFor, whyNothing } from './admin.js';
-import { leaseInstructions, releaseByEnding, releaseByName, type ReleaseAdvice } from './leaseNotes.js';
+import { leaseInstructions, releaseByEnding, releaseByName } from './leaseNotes.js';
 import { entriesForApps, entriesForAppsOfAll, nameFor, toolForApp, toolsFor } from './clientTools.js';
 
 type Toolsets = Catalogue['toolsets'];
@@ -27,7 +27,7 @@ export function releaseAdvice(
   toolset: Toolset,
   toolsets: Toolsets,
   { clientKind = 'plain', sees }: { clientKind?: ClientKind | undefined; sees: string },
-): ReleaseAdvice {
+): string | undefined {
   if (clientKind === 'agentHost' || (clientKind === 'plain' && sees !== everyToolset)) {
     const release = ownRelease(toolset, clientKind);
     return release && releaseByEnding(release.published);
@@ -158,7 +158,7 @@ function holdersOfPrompt(toolsets: Toolsets, name: unknown): readonly Toolset[] 
   return toolsets.filter(({ prompts }) => prompts.some(({ published }) => published === name)).slice(0, 1);
 }
 
-function instructionsOf(toolset: Toolset, advice: ReleaseAdvice): string | undefined {
+function instructionsOf(toolset: Toolset, advice: string | undefined): string | undefined {
   if (!toolset.leased) return toolset.instructions;
   const said = toolset.instructions === undefined ? '' : `${toolset.instructions}\n\n`;
   return said + leaseInstructions(toolset.id, advice);

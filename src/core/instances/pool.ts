@@ -359,10 +359,10 @@ export class InstancePool {
     this.noteLoss(instance, reason);
     if (isDeath) drop();
     this.ends.add(
-      instance.end(reason).finally(() => {
-        drop();
-        this.changed();
-      }),
+      instance
+        .end(reason)
+        .finally(drop)
+        .finally(() => this.changed()),
     );
     if (isDeath) this.deps.onEvent({ kind: 'died', cause: reason, use });
     this.changed();

@@ -37,7 +37,7 @@ export type StandIn = NonNullable<ReturnType<typeof standInOf>>;
 
 /** Returns undefined if two remembered tools would have one name. The server itself has to decide. */
 export function standInOf(definition: ServerDefinition, remembered: RememberedOffer, report: FilteredToolsReport) {
-  const { listing, instructions, serverInfo, capabilities, protocolVersion, declared, at: rememberedAt } = remembered;
+  const { listing, instructions, capabilities, protocolVersion, declared, at: rememberedAt } = remembered;
   const curated = Offer.of(listing).curate(definition, report);
   if (curated.kind === 'refused') return undefined;
   // Another list needs an instance, so there is only one here.
@@ -49,7 +49,7 @@ export function standInOf(definition: ServerDefinition, remembered: RememberedOf
     curated,
     listing,
     instructions,
-    serverInfo,
+    spoken: remembered,
     features: featuresOf(capabilities, protocolVersion),
     ownLists: [],
     offeredTo: () => offered,

@@ -273,7 +273,8 @@ export class ServerUnit {
     if (start.signal.aborted) return outcome.kind === 'connected' ? outcome.connection.close() : undefined;
     this.attempt = undefined;
     if (outcome.kind === 'connected') this.succeed(attempt.definition, outcome, start.declared);
-    if (outcome.kind === 'failed') this.fail({ kind: 'startFailed', failure: outcome.failure });
+    if (outcome.kind === 'failed')
+      this.failure = failureOf({ kind: 'startFailed', failure: outcome.failure }, this.deps);
     // With `start: call`, the next call tries again.
     if (!startsOnCall(attempt.definition) || this.failure?.kind === 'refused') this.standDown();
     this.changed();
@@ -283,7 +284,7 @@ export class ServerUnit {
     const offer = Offer.of(listing);
     const curated = offer.curate(definition, this.deps.policy.filteredTools());
     const refuse = (cause: FailureCause): void => {
-      this.fail(cause);
+      this.failure = failureOf(cause, this.deps);
       this.ends.add(connection.close());
     };
     // What serves has tools.
@@ -300,11 +301,6 @@ export class ServerUnit {
     this.replace(serving, 'its definition was changed');
   }
 
-  private fail(cause: FailureCause): void {
-    this.failure = failureOf(cause, this.deps);
-    this.deps.onChange();
-  }
-
   private recurate(definition: ServerDefinition): void {
     const serving = this.serving;
     if (!serving) return;
@@ -312,7 +308,7 @@ export class ServerUnit {
     // A failed start counts until a start succeeds, and an edit asks for one if no instance is live (R2).
     if (serving.failure && takesDown(serving.failure) && !serving.pool.open) this.ends.add(serving.startAgain());
     const refused = serving.recurate(definition);
-    if (refused) this.fail({ kind: 'refused', problems: refused.problems });
+    if (refused) this.failure = failureOf(refused, this.deps);
   }
 
   private replace(next: Serving | undefined, reason: string): void {

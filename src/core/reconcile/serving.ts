@@ -76,7 +76,7 @@ export class Serving {
   private readonly ending = new AbortController();
   private lastCause = '';
   /** The server's description of itself at the common list. A later instance may be another version of the server. */
-  private spoken: Spoken;
+  spoken: Spoken;
   private listedAt: number;
 
   constructor(
@@ -119,10 +119,6 @@ export class Serving {
   get toRemember(): RememberedOffer {
     const { listing, instructions } = this;
     return { at: this.listedAt, listing, instructions, declared: this.offers.commonDeclared, ...this.spoken };
-  }
-
-  get serverInfo(): Connection['serverInfo'] {
-    return this.spoken.serverInfo;
   }
 
   offeredTo(conversation?: string): Offered {

@@ -180,7 +180,7 @@ export function statusOf(
     ...(signIn.kind !== 'none' && { signIn }),
     /** The time in epoch milliseconds of its list, if the list is from an earlier window (P8). */
     ...(facts.standIn && { rememberedAt: facts.standIn.rememberedAt }),
-    serverInfo: published?.serverInfo,
+    serverInfo: published?.spoken.serverInfo,
     /** Returns the place in the file of the reason. Undefined if no key of this server is the reason. */
     placeOf: (tool: ExcludedTool) => (server.kind === 'valid' ? exclusionPlace(tool, server.definition) : undefined),
     /** The original names before the filters, in the server's order. */

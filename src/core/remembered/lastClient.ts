@@ -22,10 +22,7 @@ interface LastClientDeps {
 export class LastClient {
   constructor(private readonly deps: LastClientDeps) {}
 
-  readonly expected = (): ExpectedClient => {
-    const { roots, usual } = this.deps;
-    return { capabilities: this.kept ?? usual, roots };
-  };
+  readonly expected = (): ExpectedClient => ({ capabilities: this.kept ?? this.deps.usual, roots: this.deps.roots });
 
   readonly note = (capabilities: Fields): void => {
     if (JSON.stringify(capabilities) === JSON.stringify(this.kept)) return;
