@@ -87,7 +87,6 @@ export const arrows: Record<string, readonly string[]> = {
   'core/cassette': ['core/base', 'core/protocol'],
   'core/reconcile': [
     'core/base',
-    'core/calls',
     'core/config',
     'core/config/read',
     'core/protocol',

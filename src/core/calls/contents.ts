@@ -1,40 +1,20 @@
 /**
- * What went in and out of the last calls of this program. It stays in memory, and nothing here is redacted yet but the log: who
- * shows it, redacts it.
- *
- * Invariant: the values together have about `mostSize` characters at most, and the logs about `mostLog`.
+ * What went in and out of the last calls, in memory. Only the log is redacted: who shows the rest, redacts it. The
+ * values together have about `mostSize` characters at most, and the logs about `mostLog`.
  */
 import { isObject } from '../base/isObject.js';
 import type { Progress } from '../protocol/request.js';
 import type { CallFact } from './fact.js';
 
-/** What is kept of a call until others need its room. */
-interface KeptCall {
-  /** The id of its fact. */
-  readonly id: string;
-  /** As the agent gave them. */
-  readonly given: unknown;
-  /** As the server got them, if the call reached it. Undefined if they are those that the agent gave. */
-  readonly sent: unknown;
-  /** The result or the error, as the server gave it. */
-  readonly outcome: unknown;
-  /** The result as the agent got it. Undefined if it is the one that the server gave. */
-  readonly received: unknown;
-  readonly progress: readonly Progress[] | undefined;
-}
+type KeptCall = ReturnType<typeof keptOf>;
 
-export interface CallContent extends Omit<KeptCall, 'id' | 'progress'> {
-  readonly progress: readonly Progress[];
-  /** The lines of the server's log during the call, redacted. */
-  readonly log: readonly string[];
-}
+export type CallContent = NonNullable<ReturnType<CallContents['get']>>;
 
 const none: readonly never[] = [];
 
 /** A request while it runs, and after it until its content is kept. One object of one layout, because each call pays for it (P11). */
 export class Recording {
   fact: CallFact | undefined = undefined;
-  /** The id of the fact. */
   id = '';
   instance: string | undefined = undefined;
   published: string | undefined = undefined;
@@ -77,14 +57,13 @@ interface Generation {
 const generations = 16;
 
 /**
- * Contents up to this size, in characters, are written out, many together: the collector would move their objects several
- * times, and bytes lie outside its heap (P11).
+ * Contents up to this size, in characters, are written out together, because bytes lie outside the collector's heap
+ * (P11).
  */
 const smallSize = 4_000;
 const writtenTogether = 16;
 
 export class CallContents {
-  /** Newest last. */
   private kept: Generation[] = [];
   /** The newest small ones. The first half is written at a time, because what the agent gets comes shortly after the end. */
   private small: Recording[] = [];
@@ -93,14 +72,13 @@ export class CallContents {
 
   constructor(private readonly most = mostSize) {}
 
-  get(fact: CallFact): CallContent | undefined {
+  get(fact: CallFact) {
     const found = this.find(fact.id);
     if (!found) return undefined;
     const { given, sent, outcome, received, progress = none } = found;
     return { given, sent, outcome, received, progress, log: this.logs.during(fact) };
   }
 
-  /** Returns the fact of one of the last calls. */
   lastFact(id: string): CallFact | undefined {
     return this.recordings().find((recording) => recording.id === id)?.fact;
   }
@@ -124,7 +102,7 @@ export class CallContents {
     this.kept = [];
     this.small = [];
     this.size = 0;
-    this.logs.clear();
+    this.logs.begin();
   }
 
   private find(id: string): KeptCall | undefined {
@@ -140,7 +118,8 @@ export class CallContents {
   }
 }
 
-function keptOf({ id, given, sent, outcome, received, progress }: Recording): KeptCall {
+/** As the agent gave it and got it, and as the server got it and gave it. What is the same on both sides is left out. */
+function keptOf({ id, given, sent, outcome, received, progress }: Recording) {
   return {
     id,
     given,
@@ -173,23 +152,18 @@ class RecentLogs {
   add(server: string, at: number, line: string): void {
     this.newer.push({ server, at, line });
     this.size += line.length + ownSizeOfLine;
-    if (this.size < mostLog / 2) return;
-    this.older = this.newer;
-    this.newer = [];
-    this.size = 0;
+    if (this.size >= mostLog / 2) this.begin(this.newer);
   }
 
   during({ toolset, at, took }: CallFact): string[] {
-    const isDuring = (line: LogLine): boolean =>
-      line.server === toolset && line.at >= at && line.at <= at + took + logLasts;
-    return [...this.older, ...this.newer]
-      .filter(isDuring)
-      .slice(0, mostLines)
-      .map(({ line }) => line);
+    const last = at + took + logLasts;
+    const lines = [...this.older, ...this.newer].filter((one) => one.server === toolset);
+    return lines.flatMap((one) => (one.at >= at && one.at <= last ? [one.line] : [])).slice(0, mostLines);
   }
 
-  clear(): void {
-    this.older = [];
+  /** @param older the lines that stay */
+  begin(older: LogLine[] = []): void {
+    this.older = older;
     this.newer = [];
     this.size = 0;
   }
@@ -199,8 +173,7 @@ class RecentLogs {
 const mostParts = 10_000;
 
 /**
- * Returns the number of characters in the texts of a value, and eight for each other part.
- * `isWhole` is false if the value has more than `mostParts` parts, and the rest was not counted.
+ * Counts the characters of texts, and eight for each other part. `isWhole`: the value has at most `mostParts` parts.
  */
 export function approximateSize(value: unknown): { readonly size: number; readonly isWhole: boolean } {
   let [size, parts] = [0, 0];

@@ -1,9 +1,10 @@
 /**
- * The facts about a folder: what agents asked of its servers and what came of it, and between them the starts, ends and edits of
- * servers. A fact has no arguments and no results (see `contents`). Everything is pure.
+ * The facts about a folder: requests and their outcomes, and the starts, ends and edits of servers. A fact has no
+ * arguments and no results (see `contents`).
  */
 import { isObject } from '../base/isObject.js';
 import { asText } from '../base/text.js';
+import { storedJson } from '../protocol/json.js';
 
 const callOutcomes = ['ok', 'error', 'refused', 'cancelled', 'timed out', 'lost', 'not sent'] as const;
 
@@ -33,21 +34,18 @@ export interface CallFact extends CommonFact {
   /** The published name, and the server's own. For another request, the prompt or the resource. */
   readonly tool: string;
   readonly original: string;
-  /** The method of a request other than `tools/call`. */
   readonly method?: string | undefined;
   /** In milliseconds. */
   readonly took: number;
   /** The approximate sizes of the arguments and the result, in characters. */
   readonly sentSize: number;
   readonly resultSize: number;
-  /** The estimated tokens of the result. */
   readonly tokens: number;
   readonly outcome: CallOutcome;
 }
 
 export interface ServerFact extends CommonFact {
   readonly event: ServerEvent;
-  /** The conversation that leased the instance. */
   readonly conversation?: string;
 }
 
@@ -68,26 +66,14 @@ export function tokensOf(size: number): number {
 
 /** Returns undefined for a line that is no fact, for example of a later version. */
 export function parseFact(line: string): Fact | undefined {
-  let read: unknown;
-  try {
-    read = JSON.parse(line);
-  } catch {
-    return undefined;
-  }
-  if (!isObject(read)) return undefined;
-  const value = read;
+  const value = storedJson(line);
+  if (!isObject(value)) return undefined;
   const text = (key: string): string => asText(value[key]);
   const optional = <Key extends string>(key: Key): { [key in Key]?: string } =>
     (typeof value[key] === 'string' ? { [key]: value[key] } : {}) as { [key in Key]?: string };
-  const { id, at, took, sentSize, resultSize, tokens } = read;
+  const { id, at, took, sentSize, resultSize, tokens } = value;
   if (!Number.isFinite(at) || typeof id !== 'string') return undefined;
-  const common = {
-    id,
-    at: Number(at),
-    toolset: text('toolset'),
-    ...optional('instance'),
-    ...optional('reason'),
-  };
+  const common = { id, at: Number(at), toolset: text('toolset'), ...optional('instance'), ...optional('reason') };
   const event = serverEvents.find((one) => one === value['event']);
   if (event !== undefined) return { ...common, event, ...optional('conversation') };
   const outcome = callOutcomes.find((one) => one === value['outcome']);

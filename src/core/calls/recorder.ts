@@ -1,24 +1,19 @@
-/**
- * Records what happens on the servers of a host: a fact of each request and each event, and what went in and out. It writes
- * nothing: the shell keeps the facts.
- */
+/** Records what happens on the servers of a host: facts, and what went in and out. The shell keeps the facts. */
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../base/clock.js';
 import { Emitter } from '../base/events.js';
 import type { Log, Redactor } from '../base/log.js';
 import type { Fields } from '../protocol/client.js';
-import type { OtherOutcome, RequestTerms, ToolOutcome, ToolsetCall, ToolsetRequest } from '../protocol/request.js';
+import type { OtherOutcome, ToolOutcome, ToolsetCall, ToolsetRequest } from '../protocol/request.js';
 import { approximateSize, CallContents, Recording } from './contents.js';
 import { tokensOf, type CallFact, type CallOutcome, type Fact, type ServerFact } from './fact.js';
 
-/** No two programs make the same ids. */
 const ofProgram = randomBytes(6).toString('base64url');
 let last = 0;
 
 interface RecorderDeps {
   readonly clock: Clock;
   readonly redactor: Pick<Redactor, 'redact' | 'changes'>;
-  /** Read at each request. */
   readonly isWanted: () => boolean;
 }
 
@@ -46,14 +41,13 @@ export class Recorder {
     return id.startsWith(ofProgram);
   }
 
-  /**
-   * Begins the record of a request. The host and the pool then report its tool and its instance. Returns undefined if nothing is recorded.
-   *
-   * @param given what the agent gave
-   */
-  begin(request: RequestTerms, given: Fields | undefined): Recording | undefined {
-    if (!this.isOn) return undefined;
-    const recording = new Recording(given, this.deps.clock.now());
+  /** Answers a request, and records it if somebody listens. The host and the pool report its tool and its instance. */
+  async recorded<Of extends ToolOutcome | OtherOutcome>(
+    request: ToolsetCall | ToolsetRequest,
+    answer: () => Promise<Of>,
+  ): Promise<Of> {
+    if (!this.isOn) return answer();
+    const recording = new Recording('tool' in request ? request.arguments : request.params, this.deps.clock.now());
     request.recording = recording;
     const { onProgress } = request;
     if (onProgress) {
@@ -62,18 +56,10 @@ export class Recorder {
         onProgress(progress);
       };
     }
-    return recording;
-  }
-
-  endCall(recording: Recording, call: ToolsetCall, outcome: ToolOutcome): void {
-    const { published = call.tool, original = call.tool } = recording;
-    this.end(recording, call, call.agent ?? call.client?.program ?? '', published, original, undefined, outcome);
-    if (outcome.kind === 'result') outcome.record = recording;
-  }
-
-  endRequest(recording: Recording, request: ToolsetRequest, outcome: OtherOutcome): void {
-    const item = itemOf(request.params);
-    this.end(recording, request, request.client?.program ?? '', item, item, request.method, outcome);
+    const outcome = await answer();
+    this.end(recording, request, outcome);
+    if ('tool' in request && outcome.kind === 'result') outcome.record = recording;
+    return outcome;
   }
 
   event(event: Omit<ServerFact, 'id' | 'at'>): void {
@@ -97,36 +83,32 @@ export class Recorder {
     this.contents.clear();
   }
 
-  private end(
-    recording: Recording,
-    { toolset, conversation }: { readonly toolset: string; readonly conversation: string },
-    agent: string,
-    tool: string,
-    original: string,
-    method: string | undefined,
-    outcome: ToolOutcome | OtherOutcome,
-  ): void {
-    const { at, given, instance } = recording;
-    const endedAt = this.deps.clock.now();
+  private end(recording: Recording, request: ToolsetCall | ToolsetRequest, outcome: ToolOutcome | OtherOutcome): void {
+    const [item, method, agent] =
+      'tool' in request
+        ? [request.tool, undefined, request.agent]
+        : [itemOf(request.params), request.method, undefined];
+    const { at, given, instance, published = item, original = item } = recording;
     const result = outcome.kind === 'result' ? outcome.result : undefined;
+    const unanswered = 'unanswered' in outcome ? outcome.unanswered : undefined;
     const [inward, outward] = [approximateSize(given), approximateSize(result)];
     // Written out with all keys, so that all facts have one layout (P11).
     const fact: CallFact = {
       id: nextId(),
       at,
-      toolset,
+      toolset: request.toolset,
       instance,
-      agent: this.redacted(agent),
-      conversation,
-      tool: this.redacted(tool),
+      agent: this.redacted(agent ?? request.client?.program ?? ''),
+      conversation: request.conversation,
+      tool: this.redacted(published),
       original: this.redacted(original),
       method,
-      took: endedAt - at,
+      took: this.deps.clock.now() - at,
       sentSize: inward.size,
       resultSize: outward.size,
       tokens: tokensOf(outward.size),
-      outcome: outcomeWord(outcome),
-      reason: reasonOf(outcome),
+      outcome: unanswered?.kind ?? outcomeWord(outcome),
+      reason: unanswered?.reason,
     };
     recording.id = fact.id;
     recording.fact = fact;
@@ -155,7 +137,6 @@ function nextId(): string {
   return `${ofProgram}${last++}`;
 }
 
-/** Returns the prompt, the resource, or the task of a request. */
 function itemOf({ name, uri, ref, taskId }: Fields): string {
   const { name: ofPrompt, uri: ofResource } = (ref ?? {}) as Fields;
   const found = [name, uri, ofPrompt, ofResource, taskId].find((one) => typeof one === 'string');
@@ -164,10 +145,5 @@ function itemOf({ name, uri, ref, taskId }: Fields): string {
 
 function outcomeWord(outcome: ToolOutcome | OtherOutcome): CallOutcome {
   if (outcome.kind !== 'result') return outcome.kind;
-  if ('unanswered' in outcome && outcome.unanswered) return outcome.unanswered.kind;
   return outcome.result['isError'] === true ? 'error' : 'ok';
-}
-
-function reasonOf(outcome: ToolOutcome | OtherOutcome): string | undefined {
-  return outcome.kind === 'result' && 'unanswered' in outcome ? outcome.unanswered?.reason : undefined;
 }

@@ -1,6 +1,5 @@
 /** The built-in toolset `mcp_admin` (L5), through which an agent asks the host itself: its names, texts and answers. */
 import { approveCommand } from '../approval/approvalTexts.js';
-import { assertNever } from '../base/assertNever.js';
 import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js';
 import { needsAttention } from '../base/problem.js';
 import { messageOf } from '../base/text.js';
@@ -14,19 +13,17 @@ import { toolsAlone } from '../tools/features.js';
 
 export const adminId = builtInToolset;
 
-/** The functions behind the tools. Each rejects with a message for an agent. */
+/** Each function rejects with a message for an agent. */
 export interface AdminDeps {
   /** Resolves to true if the conversation had an instance. It has ended then. */
   release(server: string, conversation: string): Promise<boolean>;
-  /** By a person. */
   isStopped(server: string): boolean;
   restart(server: string): Promise<void>;
   reload(): Promise<void>;
   snapshot(): StatusSnapshot;
 }
 
-interface AdminTool {
-  readonly tool: Tool;
+interface AdminTool extends Tool {
   run(deps: AdminDeps, input: Fields, conversation: string): Promise<string>;
 }
 
@@ -41,7 +38,7 @@ const nothing: Tool['inputSchema'] = { type: 'object', properties: {}, additiona
 const prefix = 'mcp_';
 export const releaseTool = `${prefix}release`;
 
-const releaseHints: Tool['annotations'] = {
+const harmless: Tool['annotations'] = {
   readOnlyHint: false,
   destructiveHint: false,
   idempotentHint: true,
@@ -51,41 +48,34 @@ const releaseHints: Tool['annotations'] = {
 /** A restart ends the conversation's own instance first, and the server only if the conversation has none. */
 const adminTools: readonly AdminTool[] = [
   {
-    tool: {
-      name: releaseTool,
-      title: 'Release an MCP server',
-      description:
-        'Ends the instance of an MCP server that belongs to this conversation, and what it holds (open pages, sessions). Call this when you will not need its tools again soon.',
-      inputSchema: aServer,
-      annotations: releaseHints,
-    },
+    name: releaseTool,
+    title: 'Release an MCP server',
+    description:
+      'Ends the instance of an MCP server that belongs to this conversation, and what it holds (open pages, sessions). Call this when you will not need its tools again soon.',
+    inputSchema: aServer,
+    annotations: harmless,
     run: async (deps, input, conversation) => {
       const server = serverOf(input);
-      return (await deps.release(server, conversation))
-        ? endedText(server)
-        : `This conversation has no instance of "${server}".`;
+      if (await deps.release(server, conversation)) return endedText(server);
+      return `This conversation has no instance of "${server}".`;
     },
   },
   {
-    tool: {
-      name: `${prefix}status`,
-      title: 'Status of MCP servers',
-      description:
-        'Returns the state and the problems of every MCP server, and which servers have an instance for this conversation.',
-      inputSchema: nothing,
-      annotations: { readOnlyHint: true, openWorldHint: false },
-    },
+    name: `${prefix}status`,
+    title: 'Status of MCP servers',
+    description:
+      'Returns the state and the problems of every MCP server, and which servers have an instance for this conversation.',
+    inputSchema: nothing,
+    annotations: { readOnlyHint: true, openWorldHint: false },
     run: (deps, _, conversation) => Promise.resolve(statusText(deps.snapshot(), conversation)),
   },
   {
-    tool: {
-      name: `${prefix}restart`,
-      title: 'Restart an MCP server',
-      description:
-        'Restarts an MCP server that hangs or has failed. If each conversation has its own instance, only the instance of this conversation ends, or the spare instance for the next conversation. A server that a person stopped is not started.',
-      inputSchema: aServer,
-      annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
-    },
+    name: `${prefix}restart`,
+    title: 'Restart an MCP server',
+    description:
+      'Restarts an MCP server that hangs or has failed. If each conversation has its own instance, only the instance of this conversation ends, or the spare instance for the next conversation. A server that a person stopped is not started.',
+    inputSchema: aServer,
+    annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
     run: async (deps, input, conversation) => {
       const server = serverOf(input);
       if (deps.isStopped(server)) {
@@ -98,13 +88,11 @@ const adminTools: readonly AdminTool[] = [
     },
   },
   {
-    tool: {
-      name: `${prefix}reload`,
-      title: 'Reload the MCP config',
-      description: 'Reads the config files again and applies the changes, including environment variables.',
-      inputSchema: nothing,
-      annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
-    },
+    name: `${prefix}reload`,
+    title: 'Reload the MCP config',
+    description: 'Reads the config files again and applies the changes, including environment variables.',
+    inputSchema: nothing,
+    annotations: harmless,
     run: async (deps) => {
       await deps.reload();
       return statusText(deps.snapshot(), undefined);
@@ -113,9 +101,8 @@ const adminTools: readonly AdminTool[] = [
 ];
 
 /** The published names. No server can have them (N5). */
-export const adminNames: ReadonlySet<string> = new Set(adminTools.map(({ tool }) => tool.name));
+export const adminNames: ReadonlySet<string> = new Set(adminTools.map(({ name }) => name));
 
-/** The editor puts `mcp_admin_` before a name (G3a). */
 function editorNameOf(published: string): string {
   return published.slice(prefix.length);
 }
@@ -129,7 +116,7 @@ export const adminToolset: Toolset = {
   prompts: [],
   resources: noResources,
   features: toolsAlone,
-  tools: adminTools.map(({ tool }): ServedTool => {
+  tools: adminTools.map(({ run: _, ...tool }): ServedTool => {
     const { name } = tool;
     const editorName = editorNameOf(name);
     return { original: name, published: name, tool, editorName, editorId: editorId(adminShortName, editorName) };
@@ -141,8 +128,8 @@ export function releaseNameFor(clientKind: ClientKind = 'plain'): string {
 }
 
 /**
- * Returns the release tool for a toolset's own endpoint, because `mcp_admin` belongs to another session (L2a). Its name
- * contains the short name of the toolset, so no server can have it.
+ * The release tool at a toolset's own endpoint (L2a). No server can have its name, because that contains the short
+ * name.
  */
 export function ownReleaseTool(server: string, shortName: string): ServedTool {
   const name = ownReleaseName(shortName);
@@ -151,7 +138,7 @@ export function ownReleaseTool(server: string, shortName: string): ServedTool {
     title: `Release "${server}"`,
     description: `Ends the instance of the MCP server "${server}" that belongs to this conversation, and what it holds (open pages, sessions). Call this when you will not need its tools again soon.`,
     inputSchema: nothing,
-    annotations: releaseHints,
+    annotations: harmless,
   };
   return { original: releaseTool, published: name, tool: own, editorName: name, editorId: name, releases: server };
 }
@@ -166,7 +153,8 @@ export async function callAdminTool(
   input: Fields = {},
   conversation: string,
 ): Promise<CallToolResult> {
-  const found = adminTools.find(({ tool }) => tool.name === published);
+  const found = adminTools.find(({ name }) => name === published);
+  const textResult = (text: string): CallToolResult => ({ content: [{ type: 'text', text }] });
   try {
     if (!found) throw new Error(`There is no tool "${published}".`);
     return textResult(await found.run(deps, input, conversation));
@@ -180,20 +168,11 @@ function serverOf({ serverId }: Fields): string {
   return serverId;
 }
 
-function textResult(text: string): CallToolResult {
-  return { content: [{ type: 'text', text }] };
-}
-
 function endedText(server: string): string {
   return `The instance of "${server}" of this conversation has ended. The next call starts a new one.`;
 }
 
-/**
- * Returns the state of the servers for an agent. The snapshot is redacted already.
- *
- * @param conversation its leases are marked
- * @param only the id of the one server to report
- */
+/** @param conversation its leases are marked @param only the id of the one server to report */
 function statusText(snapshot: StatusSnapshot, conversation: string | undefined, only?: string): string {
   const servers = snapshot.servers.filter(({ id }) => only === undefined || id === only);
   if (only !== undefined && servers.length === 0) return `There is no server "${only}".`;
@@ -256,34 +235,26 @@ function howToApprove({ id, origin, approval }: Waiting): string {
   return `by \`${approveCommand(id, folder)}\` at a terminal, or in the editor`;
 }
 
+/** Each completes "its server is …". */
+const whyDownIn: Readonly<Record<ServerState['kind'], string>> = {
+  disabled: 'disabled',
+  starting: 'starting',
+  invalid: 'misconfigured',
+  pending: 'waiting for a person to approve its start',
+  signInNeeded: 'waiting for a person to sign in',
+  reconnecting: 'being connected again',
+  failed: 'not able to run',
+  stopped: 'stopped by a person',
+  running: 'not ready',
+  idle: 'not ready',
+  remembered: 'not ready',
+};
+
+export function whyDown({ kind }: ServerState): string {
+  return whyDownIn[kind];
+}
+
 export function whyNothing(server: Waiting): string {
   const remedy = server.state.kind === 'pending' ? ` (${howToApprove(server)})` : '';
   return `The toolset "${server.id}" has no tools now: its server is ${whyDown(server.state)}${remedy}.`;
-}
-
-/** Completes "its server is …". */
-export function whyDown(state: ServerState): string {
-  switch (state.kind) {
-    case 'disabled':
-    case 'starting':
-      return state.kind;
-    case 'invalid':
-      return 'misconfigured';
-    case 'pending':
-      return 'waiting for a person to approve its start';
-    case 'signInNeeded':
-      return 'waiting for a person to sign in';
-    case 'reconnecting':
-      return 'being connected again';
-    case 'failed':
-      return 'not able to run';
-    case 'stopped':
-      return 'stopped by a person';
-    case 'running':
-    case 'idle':
-    case 'remembered':
-      return 'not ready';
-    default:
-      return assertNever(state);
-  }
 }

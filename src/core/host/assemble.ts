@@ -1,16 +1,11 @@
-/**
- * The composition root of the core. It makes the services once, and a host with its connector, its sign-ins and the
- * backend of its gateways. The extension, the command line and the tests differ only in their input. The maker of a
- * gateway closes it before or while the core is disposed of.
- */
+/** The composition root of the core. A maker of a gateway closes it before or while the core is disposed of. */
 import { statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { Redactor, redactingLog, type Log } from '../base/log.js';
+import { type Log, Redactor, redactingLog } from '../base/log.js';
 import type { Disposable } from '../base/disposables.js';
 import { Recorder } from '../calls/recorder.js';
 import type { Connector } from '../connections/connection.js';
 import { OAuth } from '../connections/http/oauth/oauth.js';
-import type { GatewayBackend } from '../gateway/backend.js';
 import { LimitedConnector } from '../instances/limit.js';
 import type { Services } from '../instances/services.js';
 import { StartTurns } from '../instances/startTurns.js';
@@ -33,20 +28,10 @@ export interface CoreDeps {
   readonly connector?: Connector;
 }
 
-export interface Core {
-  readonly host: Host;
-  readonly backend: GatewayBackend;
-  readonly redactor: Redactor;
-  /** The log of the core, redacted. */
-  readonly log: Log;
-  /** The facts and contents of calls. Nothing is recorded until somebody listens. */
-  readonly recorder: Recorder;
-  /** Resolves when nothing of the core runs. It may be called again. */
-  dispose(): Promise<void>;
-}
+export type Core = ReturnType<typeof assemble>;
 
-export function assemble(deps: CoreDeps): Core {
-  const { surroundings, settings, consent = {}, stores = {} } = deps;
+export function assemble(deps: CoreDeps) {
+  const { surroundings, settings, consent = {}, stores = {}, expectedClient = () => noClient, readSources } = deps;
   const { clock, env, version: clientVersion, makeAgents: agents, guardianScript, random = Math.random } = surroundings;
   const { trace = (): boolean => false, maxInstances = (): number => 32 } = settings;
   const { kept, conversations, secrets, secret } = stores;
@@ -57,27 +42,15 @@ export function assemble(deps: CoreDeps): Core {
   const connector =
     deps.connector ?? createConnector({ oauth, agents, keepSecret, env, clock, trace, clientVersion, guardianScript });
   const recorder = new Recorder({ clock, redactor, isWanted: settings.recordsCalls ?? ((): boolean => true) });
-  const services: Services = {
-    clock,
-    log,
-    serverLog: (server) => redactingLog(recorder.listening(server, surroundings.serverLog(server)), redactor),
-    redactor,
-    recorder,
-    random,
-    connector: new LimitedConnector(connector, log, maxInstances),
-    turns: new StartTurns(clock, settings.startsAtOnce ?? availableParallelism()),
-    expectedClient: deps.expectedClient ?? ((): ExpectedClient => noClient),
-    conversations,
-  };
-  const host = new ToolsetHost({
-    services,
-    settings,
-    consent,
-    kept,
-    signIns: oauth,
-    configDeps: { env, directoryExists: surroundings.directoryExists ?? directoryExists, ...(secret && { secret }) },
-    readSources: deps.readSources,
-  });
+  const serverLog = (server: string): Log =>
+    redactingLog(recorder.listening(server, surroundings.serverLog(server)), redactor);
+  const turns = new StartTurns(clock, settings.startsAtOnce ?? availableParallelism());
+  const limited = new LimitedConnector(connector, log, maxInstances);
+  const shared = { clock, log, serverLog, redactor, recorder, random, turns, expectedClient, conversations };
+  const services: Services = { ...shared, connector: limited };
+  const exists = surroundings.directoryExists ?? directoryExists;
+  const configDeps = { env, directoryExists: exists, ...(secret && { secret }) };
+  const host: Host = new ToolsetHost({ services, settings, consent, kept, signIns: oauth, configDeps, readSources });
   const backend = new CatalogueBackend(host);
   const end = async (): Promise<void> => {
     await host.dispose();

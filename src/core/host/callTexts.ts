@@ -8,7 +8,6 @@ import type { Destination, OtherRequest, ToolOutcome, ToolsetCall, Unanswered } 
 import { everyToolset } from '../gateway/routes.js';
 import { whyNothing } from './admin.js';
 
-/** The failure if no definition serves. */
 export const stopped: PoolFailure = { kind: 'notSent', cause: 'the server was stopped' };
 
 /** Makes the outcome of a call without an answer. The text is a result, because models see nothing else of it. */
@@ -29,14 +28,12 @@ export function unknownTool({ toolset, tool }: ToolsetCall, { servers }: StatusS
 
 /** The outcomes of calls that were not made. Each takes the published name of the tool. */
 export const notMade = {
-  /** A person did not allow the call (S4). */
   refused: (tool: string) =>
     errorResult(
       `Error: the person did not allow this call of "${tool}". It was not made. Do not repeat it unless they ask for it.`,
       'refused',
       'The person did not allow it.',
     ),
-  /** The name belongs to another tool now than the person saw (S4). */
   renamed: (tool: string) =>
     errorResult(
       `Error: the name "${tool}" was given to another tool since the person saw this call. It was not made. List the tools again.`,
@@ -50,7 +47,6 @@ export const notMade = {
       'refused',
       'The override in the config file does not allow its arguments.',
     ),
-  /** The override is another one now than the person saw (O5). */
   overrideChanged: (tool: string) =>
     errorResult(
       `Error: the arguments that the config file sets for "${tool}" have changed since the person saw this call. It was not made. Call it again.`,
@@ -59,12 +55,7 @@ export const notMade = {
     ),
 };
 
-/**
- * Returns the text for the agent, and the kind and the reason for the record.
- *
- * @param tool its published name
- * @param isServed true if the server takes calls now
- */
+/** @param tool its published name @param isServed true if the server takes calls now */
 export function failedCall(
   server: string,
   tool: string,
@@ -116,7 +107,6 @@ export function requestText({ toolset, method }: Destination & OtherRequest, fai
   }
 }
 
-/** The text for an app after its conversation lost the instance (G8). */
 function notHeldText(server: string): string {
   return `The conversation that opened this app no longer has an instance of "${server}", so the call was not made. Ask for the app again in the chat.`;
 }

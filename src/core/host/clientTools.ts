@@ -1,10 +1,10 @@
 /**
- * The tools of a toolset for a kind of client, and their names (N7, G3a). The code of an app contains original names, but a
- * client looks for them in the list, so a renamed tool is listed once more for apps (G8). Everything is pure.
+ * The tools for a kind of client, and their names (N7, G3a). The code of an app contains original names, so a renamed
+ * tool is listed once more for apps (G8).
  */
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import { appOf, isForApps, metaForApps } from '../apps/toolMeta.js';
-import { assertNever } from '../base/assertNever.js';
+import { perObject } from '../base/perObject.js';
 import type { ClientKind } from '../protocol/client.js';
 import { toolsForAgentHost, toolsForEditor, type ServedTool, type Toolset } from '../tools/catalogue.js';
 import { adminId, releaseTool } from './admin.js';
@@ -14,30 +14,24 @@ export function nameFor(tool: ServedTool, clientKind: ClientKind = 'plain'): str
 }
 
 export function toolsFor(toolset: Toolset, clientKind: ClientKind = 'plain'): readonly ServedTool[] {
-  switch (clientKind) {
-    case 'plain':
-      return toolset.tools;
-    case 'editor':
-      return toolsForEditor(toolset);
-    case 'agentHost':
-      // Each toolset is a separate session there, so the one of `mcp_admin` holds no instance to release.
-      return toolsForAgentHost(toolset).filter(({ original }) => toolset.id !== adminId || original !== releaseTool);
-    default:
-      return assertNever(clientKind);
-  }
+  if (clientKind === 'plain') return toolset.tools;
+  if (clientKind === 'editor') return toolsForEditor(toolset);
+  // Each toolset is a separate session there, so the one of `mcp_admin` holds no instance to release.
+  return toolsForAgentHost(toolset).filter(({ original }) => toolset.id !== adminId || original !== releaseTool);
 }
 
 /** A toolset never changes, so an entry holds as long as its toolset. */
-const namedTools = new WeakMap<Toolset, ReadonlyMap<ClientKind, ReadonlyMap<string, ServedTool>>>();
+const namedTools = perObject((_: Toolset) => new Map<ClientKind, ReadonlyMap<string, ServedTool>>());
 
 /** Returns the tool of this name for a kind of client, in constant time (P3). */
 export function toolNamed(toolset: Toolset, name: string, clientKind: ClientKind = 'plain'): ServedTool | undefined {
-  const known = namedTools.get(toolset)?.get(clientKind);
+  const kinds = namedTools(toolset);
+  const known = kinds.get(clientKind);
   if (known) return known.get(name);
   // The first of equal names counts.
   const last = toolsFor(toolset, clientKind).toReversed();
   const tools = new Map(last.map((tool) => [nameFor(tool, clientKind), tool]));
-  namedTools.set(toolset, new Map(namedTools.get(toolset)).set(clientKind, tools));
+  kinds.set(clientKind, tools);
   return tools.get(name);
 }
 
@@ -47,7 +41,7 @@ export function toolForApp(toolset: Toolset, name: string, clientKind?: ClientKi
   return tools.find(({ original }) => original === name) ?? tools.find((tool) => nameFor(tool, clientKind) === name);
 }
 
-/** Returns the entries for apps only, without names that are listed already. */
+/** Without names that are listed already. */
 export function entriesForApps(toolset: Toolset, clientKind?: ClientKind): Tool[] {
   const listed = new Set(toolsFor(toolset, clientKind).map((tool) => nameFor(tool, clientKind)));
   return callable(toolset, clientKind)
@@ -67,8 +61,7 @@ export function entriesForAppsOfAll(toolsets: readonly Toolset[]): Tool[] {
 function callable(toolset: Toolset, clientKind: ClientKind | undefined): readonly ServedTool[] {
   const tools = toolsFor(toolset, clientKind);
   if (!tools.some(({ tool }) => appOf(tool) !== undefined)) return [];
-  const own = (toolset.appTools ?? []).filter(
-    ({ editorRefuses }) => !clientKind || clientKind === 'plain' || !editorRefuses,
-  );
+  const isPlain = !clientKind || clientKind === 'plain';
+  const own = (toolset.appTools ?? []).filter(({ editorRefuses }) => isPlain || !editorRefuses);
   return [...own, ...tools.filter(({ tool }) => isForApps(tool))];
 }

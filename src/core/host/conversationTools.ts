@@ -1,17 +1,13 @@
-/**
- * Joins conversations to the host and to results: the tools for a member, and the readable result of each call. Calls
- * go to the host under the conversation's own name, past the gateway.
- */
+/** Joins the conversations of `@minds` to the host and to results, past the gateway. */
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/sdk/types.js';
 import { randomUUID } from 'node:crypto';
 import { adminId, releaseTool, whyDown } from './admin.js';
 import { appOf } from '../apps/toolMeta.js';
-import { assertNever } from '../base/assertNever.js';
 import { BoundedMap } from '../base/boundedMap.js';
 import type { ModelSetup } from '../minds/conversation.js';
 import { grantedOf, type ConfiguredToolset, type Grant } from '../team/grants.js';
 import { instructionsOf } from '../minds/instructions.js';
-import type { ContentPart, ConversationTool, ResultFile, ToolResult, ToolRunner } from '../minds/model.js';
+import type { ContentPart, ConversationTool, ToolResult, ToolRunner } from '../minds/model.js';
 import type { Host } from './hostContract.js';
 import { leaseNote, releaseByName } from './leaseNotes.js';
 import type { ToolOutcome } from '../protocol/request.js';
@@ -26,14 +22,11 @@ export interface OpenedApp {
   readonly tool: ServedTool;
   readonly conversation: string;
   readonly arguments: Readonly<Record<string, unknown>>;
-  /** The result as the server gave it. */
   readonly result: CallToolResult;
 }
 
-/** The limit of results kept for their apps. The oldest goes. */
 const mostApps = 32;
 
-/** The member that speaks in a conversation. */
 export interface Speaker {
   readonly id: string;
   readonly name: string;
@@ -41,18 +34,7 @@ export interface Speaker {
   readonly grants: readonly Grant[];
 }
 
-interface ConversationTools {
-  /** Returns the present offer. A conversation without a speaker has every tool. */
-  offer(conversation: string, speaker: Speaker | undefined): ModelSetup;
-  /** Runs calls. The chat has asked the person already if that was needed. */
-  runner(conversation: string, speaker: Speaker | undefined): ToolRunner;
-  /** Returns the app of a result, as long as it is kept. */
-  app(name: string): OpenedApp | undefined;
-  /** Resolves with the files of its calls that still exist, oldest first. */
-  files(conversation: string): Promise<readonly ResultFile[]>;
-}
-
-export function createConversationTools(host: Host, delivery: Delivery): ConversationTools {
+export function createConversationTools(host: Host, delivery: Delivery) {
   const apps = new BoundedMap<string, OpenedApp>(mostApps);
   const appIn = (outcome: ToolOutcome, app: Omit<OpenedApp, 'result'>): string | undefined => {
     if (outcome.kind !== 'result' || appOf(app.tool.tool) === undefined) return undefined;
@@ -70,48 +52,34 @@ export function createConversationTools(host: Host, delivery: Delivery): Convers
     return { snapshot, toolsets, tools, deferred: granted.deferred, release };
   };
   return {
-    offer: (conversation, speaker) => {
+    /** Returns the present offer. A conversation without a speaker has every tool. */
+    offer: (conversation: string, speaker: Speaker | undefined): ModelSetup => {
       const { snapshot, toolsets, tools, deferred, release } = grantedTo(speaker);
       const held = heldBy(conversation, snapshot);
       return { tools, instructions: instructionsOf({ member: speaker, toolsets, deferred, held, release }) };
     },
-    runner: (conversation, speaker) => ({
+    /** Runs calls. The chat has asked the person already if that was needed. */
+    runner: (conversation: string, speaker: Speaker | undefined): ToolRunner => ({
       run: async (tool, call, signal, onProgress) => {
         const { toolset, name } = tool;
-        const served = host.catalogue.toolsets
-          .find(({ id }) => id === toolset)
-          ?.tools.find(({ published }) => published === name);
-        const seen = tool.sends?.(call.input);
-        const outcome = await host.call({
-          toolset,
-          tool: name,
-          arguments: call.input,
-          conversation,
-          signal,
-          onProgress,
-          consented: tool.original,
-          agent: '@minds',
-          ...(seen && { seen }),
-        });
-        const app = served && appIn(outcome, { toolset, tool: served, conversation, arguments: call.input });
+        const { input } = call;
+        const tools = host.catalogue.toolsets.find(({ id }) => id === toolset)?.tools;
+        const served = tools?.find(({ published }) => published === name);
+        const seen = tool.sends?.(input);
+        const asked = { toolset, tool: name, arguments: input, conversation, signal, onProgress };
+        const outcome = await host.call({ ...asked, consented: tool.original, agent: '@minds', ...(seen && { seen }) });
+        const app = served && appIn(outcome, { toolset, tool: served, conversation, arguments: input });
         const opens = app !== undefined;
         const answer = await readable(outcome, tool, conversation, delivery, opens, () => grantedTo(speaker).release);
         const record = outcome.kind === 'result' ? outcome.record : undefined;
-        return {
-          callId: call.id,
-          tool: name,
-          ...answer,
-          ...(opens && { app }),
-          ...(record && { record: record.id }),
-        };
+        return { callId: call.id, tool: name, ...answer, ...(opens && { app }), ...(record && { record: record.id }) };
       },
     }),
-    app: (name) => apps.get(name),
-    files: (conversation) => delivery.filesOf(conversation),
+    app: (name: string) => apps.get(name),
+    files: (conversation: string) => delivery.filesOf(conversation),
   };
 }
 
-/** Returns the servers with a lease of this conversation, in file order. */
 export function heldBy(conversation: string, snapshot: StatusSnapshot): string[] {
   return snapshot.servers
     .filter(({ instances }) => instances.some(({ use }) => use.kind === 'leased' && use.conversation === conversation))
@@ -153,30 +121,21 @@ async function readable(
   opens: boolean,
   release: () => string | undefined,
 ): Promise<Pick<ToolResult, 'parts' | 'isError' | 'files'>> {
-  switch (outcome.kind) {
-    case 'result': {
-      const { result, files } = await delivery.forConversation(
-        outcome.result,
-        { server: toolset, tool: name, conversation },
-        opens,
-      );
-      const tool = release();
-      const advice = tool === undefined ? undefined : releaseByName(tool, toolset);
-      const notes = outcome.news ? [leaseNote(toolset, outcome.news, advice)] : [];
-      const received = withNotes(result, notes, true);
-      if (outcome.record) outcome.record.received = received;
-      const { content, structuredContent, isError } = received;
-      const parts = content.flatMap(partOf);
-      if (structuredContent !== undefined) parts.push({ kind: 'text', text: JSON.stringify(structuredContent) });
-      return { parts, isError: isError === true, ...(files.length > 0 && { files }) };
-    }
-    case 'error':
-      return { parts: [{ kind: 'text', text: `Error: ${outcome.message}` }], isError: true };
-    case 'cancelled':
-      return { parts: [{ kind: 'text', text: 'Error: the person cancelled the call.' }], isError: true };
-    default:
-      return assertNever(outcome);
+  if (outcome.kind !== 'result') {
+    const why = outcome.kind === 'error' ? outcome.message : 'the person cancelled the call.';
+    return { parts: [{ kind: 'text', text: `Error: ${why}` }], isError: true };
   }
+  const call = { server: toolset, tool: name, conversation };
+  const { result, files } = await delivery.forConversation(outcome.result, call, opens);
+  const tool = release();
+  const advice = tool === undefined ? undefined : releaseByName(tool, toolset);
+  const notes = outcome.news ? [leaseNote(toolset, outcome.news, advice)] : [];
+  const received = withNotes(result, notes, true);
+  if (outcome.record) outcome.record.received = received;
+  const { content, structuredContent, isError } = received;
+  const parts = content.flatMap(partOf);
+  if (structuredContent !== undefined) parts.push({ kind: 'text', text: JSON.stringify(structuredContent) });
+  return { parts, isError: isError === true, ...(files.length > 0 && { files }) };
 }
 
 /** Returns the parts for models. Each link has a line of text beside it already. */

@@ -1,14 +1,10 @@
-/**
- * Makes the connector of the product. It starts servers over stdio and HTTP (X1–X3) and keeps their process trees (X5).
- * It does not restart, share or count instances. The owner of a connection closes it.
- */
+/** Makes the connector of the product, for stdio and HTTP (X1–X3, X5). The owner of a connection closes it. */
 import { createHash, randomBytes } from 'node:crypto';
 import type { Clock } from '../base/clock.js';
 import type { Log } from '../base/log.js';
 import { BoundedMap } from '../base/boundedMap.js';
 import { LoopShare } from '../base/turns.js';
 import { toDisposable, type Disposable } from '../base/disposables.js';
-import { assertNever } from '../base/assertNever.js';
 import { launchHashOf } from '../config/hash.js';
 import type { Launch } from '../config/model.js';
 import { isHeaderValue } from '../config/read/launch.js';
@@ -27,21 +23,16 @@ import { commandReferences, withOutputs } from '../config/read/launchReferences.
 import { secretsOf } from '../config/read/launchSecrets.js';
 
 export interface ConnectorDeps {
-  /** The environment that children inherit. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
-  /** Returns true if the servers' logs show JSON-RPC, at level trace. Read for each message. */
   readonly trace: () => boolean;
   readonly clientVersion: string;
-  /** Signs in to HTTP servers. Without it, a server that wants a sign-in fails. */
+  /** Without it, a server that wants a sign-in fails. */
   readonly oauth?: OAuth | undefined;
-  /** Makes the sockets of HTTP servers, through proxies or not. The default is `directAgents`. */
+  /** The default is `directAgents`. */
   readonly agents?: MakeAgents | undefined;
-  /** Removes the output of value commands from all texts. */
   readonly keepSecret?: (values: readonly string[]) => Disposable;
-  /**
-   * The path of the bundled guardianMain. Without it, only groups and marked processes are ended. Windows needs none.
-   */
+  /** The path of the bundled guardianMain. Without it, only groups and marked processes end. Windows needs none. */
   readonly guardianScript?: string | undefined;
 }
 
@@ -86,17 +77,11 @@ export function createConnector(deps: ConnectorDeps, eras = new EraMemories()): 
     const timedOut = (): boolean => isUp;
     const once = async (era: EraMemory): Promise<ConnectOutcome> => {
       const parts = { ...common, era };
-      switch (launch.transport) {
-        case 'stdio':
-          return await attemptStdio({ ...parts, launch, hostEnv: env, process: nextProcess() }, timedOut);
-        case 'streamable_http': {
-          const { attemptHttp } = await import('../connections/http/attempt.js');
-          const { oauth, agents } = deps;
-          return await attemptHttp({ ...parts, launch, access: oauth?.accessFor(launch), agents }, timedOut);
-        }
-        default:
-          return assertNever(launch);
-      }
+      if (launch.transport === 'stdio')
+        return await attemptStdio({ ...parts, launch, hostEnv: env, process: nextProcess() }, timedOut);
+      const { attemptHttp } = await import('../connections/http/attempt.js');
+      const { oauth, agents } = deps;
+      return await attemptHttp({ ...parts, launch, access: oauth?.accessFor(launch), agents }, timedOut);
     };
     try {
       const hash = launchHashOf(launch, false);
@@ -111,23 +96,22 @@ export function createConnector(deps: ConnectorDeps, eras = new EraMemories()): 
     }
   };
 
-  const connect = async (request: ConnectRequest): Promise<ConnectOutcome> => {
-    if (disposed || request.signal.aborted) return { kind: 'cancelled' };
-    const stop = new AbortController();
-    const running = { stop, outcome: attempt(request, stop) };
-    attempts.add(running);
-    return await running.outcome.finally(() => attempts.delete(running));
+  return {
+    connect: async (request) => {
+      if (disposed || request.signal.aborted) return { kind: 'cancelled' };
+      const stop = new AbortController();
+      const running = { stop, outcome: attempt(request, stop) };
+      attempts.add(running);
+      return await running.outcome.finally(() => attempts.delete(running));
+    },
+    dispose: async () => {
+      disposed = true;
+      const running = [...attempts];
+      for (const { stop } of running) stop.abort();
+      await Promise.allSettled(running.map(({ outcome }) => outcome));
+      await keeper.dispose();
+    },
   };
-
-  const dispose = async (): Promise<void> => {
-    disposed = true;
-    const running = [...attempts];
-    for (const { stop } of running) stop.abort();
-    await Promise.allSettled(running.map(({ outcome }) => outcome));
-    await keeper.dispose();
-  };
-
-  return { connect, dispose };
 }
 
 type Completion =
@@ -139,11 +123,10 @@ type Completion =
 const mostKept = 1000;
 
 /**
- * Replaces the value commands of a launch by their output before it starts (C2). The redactor knows each value before
- * any other part does.
+ * Replaces the value commands of a launch by their output (C2). The redactor knows each value before any other part.
  */
 class LaunchValues {
-  private readonly kept = new Map<string, Disposable>();
+  private readonly kept = new BoundedMap<string, Disposable>(mostKept, (oldest) => oldest.dispose());
 
   constructor(
     private readonly commands: ValueCommands,
@@ -161,21 +144,14 @@ class LaunchValues {
       if (what !== 'headers' || complete.transport === 'stdio') continue;
       if (isHeaderValue(complete.headers.get(String(name))?.value ?? '')) continue;
       const message = `The output of ${source.argv[0]} cannot be the value of header \`${name}\`: it holds a line break, a control character or one beyond Latin-1.`;
-      return {
-        kind: 'failed',
-        failure: { code: 'value-command-failed', message, fix: 'Make it print only the value.', path },
-      };
+      const failure = { code: 'value-command-failed', message, fix: 'Make it print only the value.', path } as const;
+      return { kind: 'failed', failure };
     }
     return { kind: 'complete', launch: complete };
   }
 
   private keep(values: readonly string[]): void {
     const key = createHash('sha256').update(JSON.stringify(values)).digest('hex');
-    if (this.kept.has(key)) return;
-    this.kept.set(key, this.keepSecret(values));
-    const [oldest] = this.kept;
-    if (this.kept.size <= mostKept || !oldest) return;
-    this.kept.delete(oldest[0]);
-    oldest[1].dispose();
+    if (!this.kept.has(key)) this.kept.set(key, this.keepSecret(values));
   }
 }

@@ -1,8 +1,4 @@
-/**
- * The files of `envFile` (C2). They are read with the config, and followed as long as the config names them.
- *
- * Invariant: a file is followed from its last reading on, so that no change in between is missed.
- */
+/** Follows the files of `envFile` (C2) from their last reading on, so that no change in between is missed. */
 import type { Clock } from '../base/clock.js';
 import type { Disposable } from '../base/disposables.js';
 import type { EnvFileReading } from '../config/model.js';
@@ -14,11 +10,8 @@ const pollMs = 1000;
 
 type Read = (file: string, within: string | undefined) => EnvFileReading;
 
-interface Followed {
-  /** The reading that the config used. */
-  reading: EnvFileReading;
-  readonly watched: Disposable;
-}
+/** `reading` is the one that the config used. */
+type Followed = Disposable & { reading: EnvFileReading };
 
 export class EnvFiles implements Disposable {
   private followed = new Map<string, Followed>();
@@ -41,12 +34,12 @@ export class EnvFiles implements Disposable {
       this.followed.set(key, known ?? this.follow(file, within, reading));
       return reading;
     });
-    for (const [key, { watched }] of before) if (!this.followed.has(key)) watched.dispose();
+    for (const [key, one] of before) if (!this.followed.has(key)) one.dispose();
     return result;
   }
 
   dispose(): void {
-    for (const { watched } of this.followed.values()) watched.dispose();
+    for (const one of this.followed.values()) one.dispose();
     this.followed.clear();
   }
 
@@ -54,10 +47,9 @@ export class EnvFiles implements Disposable {
     const asText = (one: EnvFileReading): string => JSON.stringify(one);
     const disk = { ...realDisk, read: () => Promise.resolve(asText(readEnvFile(file, within))) };
     const watched = watchFile(file, { clock: this.clock, pollMs, disk });
-    const followed = { reading, watched };
+    const followed = { reading, dispose: () => watched.dispose() };
     watched.onDidChange((content) => {
-      const now = content.kind === 'text' ? content.text : undefined;
-      if (now !== asText(followed.reading)) this.onChange();
+      if (content.kind !== 'text' || content.text !== asText(followed.reading)) this.onChange();
     });
     return followed;
   }

@@ -1,7 +1,4 @@
-/**
- * Explains for a tool on which roads agents get it, and why not on the others. Everything here is pure; the causes are those of
- * the status snapshot.
- */
+/** Explains on which roads agents get a tool, and why not on the others. Pure. */
 import type { StatusSnapshot } from '../reconcile/status.js';
 import { serves } from '../reconcile/shortfall.js';
 import type { ServedTool } from '../tools/catalogue.js';
@@ -29,41 +26,37 @@ export interface ExplainedTool {
   readonly roads: readonly RoadAnswer[];
 }
 
-interface Explained {
-  readonly tools: readonly ExplainedTool[];
-  /** Sentences about the servers that may have the tool but list nothing now, if no tool was found. */
-  readonly silent: readonly string[];
-}
-
 type ExplainedMember = Pick<Member, 'id' | 'grants'>;
 
-/** @param name any name of the tool, also with the prefix that an agent puts before it */
+/**
+ * `silent` has sentences about the servers that may have the tool but list nothing now, if no tool was found.
+ * @param name any name of the tool, also with the prefix that an agent puts before it
+ */
 export function explain(
   name: string,
   { servers, problems, builtIn }: StatusSnapshot,
   members: readonly ExplainedMember[],
-): Explained {
+): { readonly tools: readonly ExplainedTool[]; readonly silent: readonly string[] } {
   const toolsets = [...servers, ...(builtIn ? [{ ...builtIn, placeOf: () => undefined }] : [])];
   const named = (fits: Fits): ExplainedTool[] =>
-    toolsets.flatMap(({ id, tools, excluded, placeOf }) => [
-      ...tools
+    toolsets.flatMap(({ id, tools, excluded, placeOf }) => {
+      const hidden = problems.find(({ server, inEditor }) => server === id && inEditor === 0);
+      const offered = tools
         .filter((tool) => namesOf(id, tool).some((own) => fits(own, name)))
-        .map((tool) => {
-          const hidden = problems.find(({ server, inEditor }) => server === id && inEditor === 0);
-          return { server: id, original: tool.original, roads: roadsOf(id, tool, members, hidden) };
-        }),
-      ...excluded
+        .map((tool) => ({ server: id, original: tool.original, roads: roadsOf(id, tool, members, hidden) }));
+      const left = excluded
         .filter(({ original, reason }) =>
           [original, ...('published' in reason ? [reason.published] : [])].some((own) => fits(own, name)),
         )
-        .map((each) => {
+        .map((each): ExplainedTool => {
           const { original, reason } = each;
           const place = placeOf(each);
           const kept = { why: exclusionPhrase(reason), fix: exclusionRemedy(reason), ...(place && { place }) };
           const roads: Road[] = ['editor', 'agent host', 'other agents', ...members.map(roadOf)];
-          return { server: id, original, roads: roads.map((road) => ({ road, offered: false as const, ...kept })) };
-        }),
-    ]);
+          return { server: id, original, roads: roads.map((road) => ({ road, offered: false, ...kept })) };
+        });
+      return [...offered, ...left];
+    });
   const exact = named((own, asked) => own === asked);
   const tools = exact.length > 0 ? exact : named(atTheEnd);
   const silent = servers.filter((server) => !serves(server) || server.offered === 0).map(whyNothing);
@@ -90,13 +83,9 @@ function roadsOf(
 ): RoadAnswer[] {
   const refusal = editorRefusalPhrase(tool);
   const asked = tool.isAsked ? [askedNote] : [];
-  const offered = (road: Road, name: string, notes = asked): RoadAnswer => ({
-    road,
-    offered: true,
-    name,
-    ...(notes.length > 0 && { note: notes.join(', ') }),
-  });
   const not = (road: Road, why: string, fix: string): RoadAnswer => ({ road, offered: false, why, fix });
+  const offered = (road: Road, name: string, notes = asked): RoadAnswer =>
+    notes.length > 0 ? { road, offered: true, name, note: notes.join(', ') } : { road, offered: true, name };
   const inEditor = (road: Road, name: string, notes = asked): RoadAnswer =>
     refusal === undefined
       ? offered(road, name, notes)

@@ -1,7 +1,4 @@
-/**
- * Joins the gateway to the host. The gateway serves the host's catalogue, under the names for each kind of client
- * (G3a).
- */
+/** Joins the gateway to the host, under the names for each kind of client (G3a). */
 import { Emitter, nextEvent } from '../base/events.js';
 import type { Disposable } from '../base/disposables.js';
 import type { GatewayBackend, ServedToolset } from '../gateway/backend.js';
@@ -12,13 +9,14 @@ import type { OtherOutcome, ToolOutcome, ToolsetCall, ToolsetRequest } from '../
 import { isAboutTask, taskChanged, taskIn, watchTask } from '../protocol/versions.js';
 import type { Catalogue, Toolset } from '../tools/catalogue.js';
 import { admitsResource, contentsRefused } from '../tools/promptsAndResources.js';
+import { perObject } from '../base/perObject.js';
 import { asText, clipped } from '../base/text.js';
 import { fileErrors, whyNothing } from './admin.js';
 import type { Host } from './hostContract.js';
 import { leaseNote } from './leaseNotes.js';
 import {
-  holdersOfRequest,
   holderOfTool,
+  holdersOf,
   releaseAdvice,
   servedAlone,
   servedTogether,
@@ -31,7 +29,7 @@ export class CatalogueBackend implements GatewayBackend, Disposable {
   private readonly emitter = new Emitter<readonly string[]>();
   private readonly subscription: Disposable;
   /** An unchanged toolset is the same object, so its served form can be kept. */
-  private readonly served = new WeakMap<Toolset, Map<ClientKind, ServedToolset>>();
+  private readonly servedOf = perObject((_: Toolset) => new Map<ClientKind, ServedToolset>());
   private readonly together = new WeakMap<Catalogue, { readonly missing: string; readonly all: ServedToolset }>();
 
   readonly onDidChangeToolsets = this.emitter.event;
@@ -53,8 +51,7 @@ export class CatalogueBackend implements GatewayBackend, Disposable {
     }
     const toolset = toolsetIn(catalogue, id);
     if (!toolset) return undefined;
-    const kinds = this.served.get(toolset) ?? new Map<ClientKind, ServedToolset>();
-    this.served.set(toolset, kinds);
+    const kinds = this.servedOf(toolset);
     const kept = kinds.get(clientKind) ?? servedAlone(toolset, catalogue.toolsets, clientKind);
     kinds.set(clientKind, kept);
     return kept;
@@ -81,42 +78,31 @@ export class CatalogueBackend implements GatewayBackend, Disposable {
 
   async settled(id: string, signal: AbortSignal): Promise<void> {
     const isStarting = (): boolean =>
-      this.host.snapshot.servers.some(
-        (each) =>
-          (id === everyToolset || each.id === id) &&
-          each.state.kind === 'starting' &&
-          !toolsetIn(this.host.catalogue, each.id),
-      );
+      this.host.snapshot.servers
+        .filter((each) => id === everyToolset || each.id === id)
+        .some((each) => each.state.kind === 'starting' && !toolsetIn(this.host.catalogue, each.id));
     if (isStarting()) await nextEvent(this.host.onDidChange, () => !isStarting(), signal);
   }
 
   async callTool(call: ToolsetCall): Promise<ToolOutcome> {
     const isToAll = call.toolset === everyToolset;
+    const catalogueNow = (): Catalogue => this.host.catalogueFor(call.client?.listedFor);
     // Without a holder, the host says so, and records it.
-    const toolset = isToAll
-      ? (holderOfTool(this.host.catalogueFor(call.client?.listedFor).toolsets, call.tool)?.id ?? everyToolset)
-      : call.toolset;
+    const toolset = isToAll ? (holderOfTool(catalogueNow().toolsets, call.tool)?.id ?? everyToolset) : call.toolset;
     const outcome = await this.host.call(isToAll ? { ...call, toolset } : call);
-    if (outcome.kind === 'error' && toolset === everyToolset) {
-      const missing = this.whyMissing(this.host.catalogueFor(call.client?.listedFor));
-      return { ...outcome, message: [outcome.message, ...missing].join(' ') };
-    }
+    if (outcome.kind === 'error' && toolset === everyToolset)
+      return { ...outcome, message: [outcome.message, ...this.whyMissing(catalogueNow())].join(' ') };
     if (outcome.kind !== 'result') return outcome;
     const { news, folder, result } = outcome;
     if (!isToAll && !news) return outcome;
+    const catalogue = catalogueNow();
+    const known = news && toolsetIn(catalogue, toolset);
+    const advice = known && releaseAdvice(known, catalogue.toolsets, { ...call, sees: call.toolset });
     return {
       ...outcome,
-      ...(isToAll && { toolset, result: resultAmongAll(result, toolset) }),
-      ...(news && {
-        notes: [leaseNote(toolset, news, this.releaseAdviceFor(call, toolset), folder)],
-      }),
+      ...(isToAll && { toolset, result: taskIn(result) === undefined ? result : amongAll(result, toolset) }),
+      ...(news && { notes: [leaseNote(toolset, news, advice, folder)] }),
     };
-  }
-
-  private releaseAdviceFor(call: ToolsetCall, toolset: string): string | undefined {
-    const catalogue = this.host.catalogueFor(call.client?.listedFor);
-    const known = toolsetIn(catalogue, toolset);
-    return known && releaseAdvice(known, catalogue.toolsets, { ...call, sees: call.toolset });
   }
 
   async request(request: ToolsetRequest): Promise<OtherOutcome> {
@@ -124,7 +110,7 @@ export class CatalogueBackend implements GatewayBackend, Disposable {
     const catalogue = this.host.catalogueFor(client?.listedFor);
     if (isAboutTask(method)) return this.requestOfTask(request, catalogue);
     if (id !== everyToolset) return this.requestOf(toolsetIn(catalogue, id), request);
-    const [first, ...others] = holdersOfRequest(catalogue.toolsets, request);
+    const [first, ...others] = holdersOf(catalogue.toolsets, request);
     const outcome = await this.requestOf(first, request);
     if (outcome.kind !== 'error' || others.length === 0) return outcome;
     // Only the server knows a resource in no list.
@@ -141,7 +127,6 @@ export class CatalogueBackend implements GatewayBackend, Disposable {
 
   private async requestOf(toolset: Toolset | undefined, request: ToolsetRequest): Promise<OtherOutcome> {
     const { toolset: id, method } = request;
-    const isToAll = id === everyToolset;
     const params = toolset && underOriginalNames(toolset, method, request.params);
     const { ref, uri = ref?.['uri'] } = request.params as { ref?: Fields; uri?: unknown };
     if (typeof uri === 'string' && !(toolset && admitsResource(toolset.resources, uri))) {
@@ -153,7 +138,7 @@ export class CatalogueBackend implements GatewayBackend, Disposable {
     const { contents } = method === 'resources/read' ? outcome.result : {};
     const why = contentsRefused(toolset.resources, contents, asText(uri));
     return why === undefined
-      ? { ...outcome, ...(isToAll && { toolset: toolset.id }) }
+      ? { ...outcome, ...(id === everyToolset && { toolset: toolset.id }) }
       : refused(errorCodes.invalidParams, `"${asText(uri)}" was not read. ${why}`);
   }
 
@@ -196,16 +181,13 @@ function refused(code: number, message: string, data?: unknown): OtherOutcome {
 
 /** Returns undefined if the request names a prompt that is not published. */
 function underOriginalNames(toolset: Toolset, method: string, params: Fields): Fields | undefined {
-  const originalOf = (name: unknown): string | undefined =>
-    toolset.prompts.find(({ published }) => published === name)?.original;
-  if (method === 'prompts/get') {
-    const name = originalOf(params['name']);
-    return name === undefined ? undefined : { ...params, name };
-  }
   const ref = params['ref'] as Fields | undefined;
-  if (method !== 'completion/complete' || ref?.['type'] !== 'ref/prompt') return params;
-  const name = originalOf(ref['name']);
-  return name === undefined ? undefined : { ...params, ref: { ...ref, name } };
+  const isOfPrompt = method === 'completion/complete' && ref?.['type'] === 'ref/prompt';
+  if (method !== 'prompts/get' && !isOfPrompt) return params;
+  const asked = isOfPrompt ? ref['name'] : params['name'];
+  const name = toolset.prompts.find(({ published }) => published === asked)?.original;
+  if (name === undefined) return undefined;
+  return isOfPrompt ? { ...params, ref: { ...ref, name } } : { ...params, name };
 }
 
 function toolsetIn({ toolsets }: Catalogue, id: string): Toolset | undefined {
@@ -221,14 +203,10 @@ function taskOfServer(id: unknown): { readonly server: string; readonly taskId: 
   return server === undefined || taskId === undefined ? undefined : { server, taskId };
 }
 
-/** @param said a server's message about a task, with the id in `taskId` */
-function amongAll<Said extends Fields>(said: Said, server: string): Said {
-  const { taskId } = said;
+/** @param said a server's message, perhaps about a task, with the id in `taskId` */
+function amongAll<Said extends object>(said: Said, server: string): Said {
+  const { taskId } = said as Fields;
   return typeof taskId === 'string' ? { ...said, taskId: `${server}/${taskId}` } : said;
-}
-
-function resultAmongAll<Result extends object>(result: Result, server: string): Result {
-  return taskIn(result) === undefined ? result : (amongAll(result as Fields, server) as Result);
 }
 
 /** Returns the client as one server sees it. Messages about tasks reach it under their ids among all toolsets. */

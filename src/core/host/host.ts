@@ -1,7 +1,6 @@
 /**
- * The façade of the core for the editor shell and the command line. It joins config, reconciliation and connections.
- * `gatewayBackend` joins the gateway to it. Invariants: the catalogue is replaced in one step and is always the
- * publication of all registrations in file order; a snapshot has the facts of one moment.
+ * The façade of the core for the editor shell and the command line. Invariants: the catalogue is replaced in one step
+ * and is always the publication of all registrations in file order; a snapshot has the facts of one moment.
  */
 import { judgeLaunch, launchOf } from '../approval/approvals.js';
 import { canonicalJson } from '../base/canonicalJson.js';
@@ -11,26 +10,25 @@ import type { Problem } from '../base/problem.js';
 import { Throttle } from '../base/clock.js';
 import { asText } from '../base/text.js';
 import { ConfigState } from '../config/read/merge.js';
-import type { ConfigModel, ConfiguredServer, ServerDefinition, SourceText } from '../config/model.js';
+import type { ConfigModel, ConfiguredServer, Launch, ServerDefinition, SourceText } from '../config/model.js';
 import type { PoolFailure } from '../instances/pool.js';
 import type { ClientChange, ServerClient } from '../protocol/client.js';
 import { secretsOf } from '../config/read/launchSecrets.js';
-import { ServerUnit, type UnitPolicy } from '../reconcile/serverUnit.js';
+import type { SignInBrowser, SignIns, SignInStatus } from '../connections/http/oauth/contract.js';
+import { type Releaser, ServerUnit, type UnitPolicy } from '../reconcile/serverUnit.js';
 import { type StatusSnapshot, inPresentText, problemsOf, statusOf } from '../reconcile/status.js';
 import { withoutDataUrls } from '../results/binaries.js';
 import { EnvFiles } from './envFiles.js';
 import { errorResult, failedCall, notMade, requestText, stopped, unknownTool } from './callTexts.js';
 import { adminId, callAdminTool, type AdminDeps } from './admin.js';
 import { Permission } from './permission.js';
-import { ServerSignIns } from './signIns.js';
 import type { Host, HostDeps } from './hostContract.js';
 import { errorCodes } from '../protocol/errors.js';
 import type { OtherOutcome, ToolOutcome, ToolsetCall, ToolsetRequest } from '../protocol/request.js';
 import { isAboutTask, needsTask } from '../protocol/versions.js';
 import type { Catalogue, ServedTool } from '../tools/catalogue.js';
 import { completed, type Completed } from '../tools/override.js';
-import { offerMemory } from './offering.js';
-import { Publication } from './publication.js';
+import { offerMemory, Publication } from './publication.js';
 import { withoutBarred } from './serverLists.js';
 
 /** The milliseconds between two updates of the views during calls. */
@@ -46,8 +44,9 @@ export class ToolsetHost implements Host {
   private sources: readonly SourceText[] = [];
   private configProblems: readonly Problem[] = [];
   private readonly keptSecret = new Set<string>();
+  private readonly waitForSignIn = new Set<string>();
   private refused: StatusSnapshot['refused'] = [];
-  private snapshot_: StatusSnapshot = { version: 0, refused: [], servers: [], problems: [] };
+  snapshot: StatusSnapshot = { version: 0, refused: [], servers: [], problems: [] };
   private changeAnnounced = false;
   private applying = false;
   private disposed = false;
@@ -59,33 +58,22 @@ export class ToolsetHost implements Host {
   private readonly policy: UnitPolicy;
   readonly permission: Permission;
   readonly completed = completed;
-  readonly signIns: ServerSignIns;
 
   readonly onDidChange = this.changeEmitter.event;
   readonly onDidPublish: Event<readonly string[]>;
 
   constructor(private readonly deps: HostDeps) {
     const { services, settings, consent, signIns } = deps;
-    const { clock } = services;
-    this.activity = new Throttle(clock, activityMs, () => this.announceChange());
-    this.signIns = new ServerSignIns({
-      signIns,
-      approvals: consent.approvals,
-      redactor: services.redactor,
-      servers: () => this.servers,
-      unitOf: (id) => this.units.get(id),
-      onChange: () => this.announceChange(),
-    });
-    this.envFiles = new EnvFiles(clock, () => void this.reapply());
+    this.activity = new Throttle(services.clock, activityMs, () => this.announceChange());
+    this.envFiles = new EnvFiles(services.clock, () => void this.reapply());
     const reconsider = (): void => this.inOneSwap(() => this.everyUnit.forEach((unit) => unit.reconsider()));
-    this.permission = new Permission(consent.toolPermissions);
+    this.permission = new Permission(consent.toolPermissions, () => this.republish());
     this.parts = [
       this.activity,
       this.envFiles,
-      this.signIns,
+      signIns?.onDidChange(() => this.followSignIns()),
       consent.approvals?.onDidChange(reconsider),
-      ...[this.permission, consent.offerReview].map((one) => one?.onDidChange(() => this.republish())),
-      this.permission,
+      consent.offerReview?.onDidChange(() => this.republish()),
     ];
     this.policy = {
       judge: (definition) => judgeLaunch(definition, consent.approvals),
@@ -93,18 +81,8 @@ export class ToolsetHost implements Host {
       filteredTools: settings.filteredTools,
       drainLimitMs: settings.drainLimitMs ?? 30_000,
     };
-    this.publication = new Publication({
-      services,
-      permission: this.permission,
-      offerReview: consent.offerReview,
-      offersAdmin: settings.offersAdmin,
-      serving: (id) => this.units.get(id)?.published,
-    });
+    this.publication = new Publication(deps, this.permission, (id) => this.units.get(id)?.published);
     this.onDidPublish = this.publication.onDidPublish;
-  }
-
-  get snapshot(): StatusSnapshot {
-    return this.snapshot_;
   }
 
   private get everyUnit(): readonly ServerUnit[] {
@@ -159,12 +137,8 @@ export class ToolsetHost implements Host {
     await Promise.all([...this.units.values()].map((unit) => unit.settled()));
   }
 
-  async call(call: ToolsetCall): Promise<ToolOutcome> {
-    const { recorder } = this.deps.services;
-    const recording = recorder.begin(call, call.arguments);
-    const outcome = await this.answer(call);
-    if (recording) recorder.endCall(recording, call, outcome);
-    return outcome;
+  call(call: ToolsetCall): Promise<ToolOutcome> {
+    return this.deps.services.recorder.recorded(call, () => this.answer(call));
   }
 
   private async answer(call: ToolsetCall): Promise<ToolOutcome> {
@@ -203,26 +177,20 @@ export class ToolsetHost implements Host {
     return { ...outcome, publishedName: tool.published };
   }
 
-  async request(request: ToolsetRequest): Promise<OtherOutcome> {
-    const { recorder } = this.deps.services;
-    const recording = recorder.begin(request, request.params);
-    const outcome = await this.answerOther(request);
-    if (recording) recorder.endRequest(recording, request, outcome);
-    return outcome;
+  request(request: ToolsetRequest): Promise<OtherOutcome> {
+    return this.deps.services.recorder.recorded(request, () => this.answerOther(request));
   }
 
   private async answerOther(request: ToolsetRequest): Promise<OtherOutcome> {
     const { toolset, conversation, signal } = request;
     const unit = this.units.get(toolset);
     if (!unit) return { kind: 'error', code: errorCodes.invalidParams, message: `There is no toolset "${toolset}".` };
-    const ofTask = isAboutTask(request.method)
-      ? unit.servingOfTask(asText(request.params['taskId']), conversation)
-      : undefined;
+    const { uri, taskId } = request.params;
+    const ofTask = isAboutTask(request.method) ? unit.servingOfTask(asText(taskId), conversation) : undefined;
     const ready = ofTask ?? unit.serving ?? (await unit.ready(signal));
     const outcome = 'pool' in ready ? await ready.pool.request(conversation, request) : ready;
-    const { uri } = request.params;
-    if ('pool' in ready && request.method === 'resources/read' && typeof uri === 'string')
-      ready.pages.note(uri, outcome);
+    const isRead = request.method === 'resources/read' && typeof uri === 'string';
+    if ('pool' in ready && isRead) ready.pages.note(uri, outcome);
     if (!isFailure(outcome)) return plain(outcome);
     return { kind: 'error', code: errorCodes.server, message: this.warned(requestText(request, outcome)) };
   }
@@ -253,12 +221,25 @@ export class ToolsetHost implements Host {
     await this.known(server).restart(by);
   }
 
-  async release(
-    server: string,
-    conversation: string,
-    by: 'a person' | 'this conversation' = 'a person',
-  ): Promise<boolean> {
+  async release(server: string, conversation: string, by: Releaser = 'a person'): Promise<boolean> {
     return await this.known(server).release(conversation, by);
+  }
+
+  async signIn(server: string, browser: SignInBrowser, signal: AbortSignal): Promise<void> {
+    const { signIns, launch, unit } = this.knownForSignIn(server);
+    try {
+      await signIns.signIn(launch, browser, signal);
+    } catch (error) {
+      if (signal.aborted) throw error;
+      throw new Error(this.deps.services.redactor.redact((error as Error).message), { cause: error });
+    }
+    await unit.start();
+  }
+
+  async signOut(server: string): Promise<void> {
+    const { signIns, launch, unit } = this.knownForSignIn(server);
+    await unit.stop();
+    await signIns.signOut(launch);
   }
 
   async dispose(): Promise<void> {
@@ -288,9 +269,8 @@ export class ToolsetHost implements Host {
     if (!unit) return unknownTool(call, this.snapshot);
     this.activity.ask();
     try {
-      const outcome =
-        (await unit.serving?.pool.call(conversation, call, { original, published, asTask: needsTask(tool) })) ??
-        stopped;
+      const called = { original, published, asTask: needsTask(tool) };
+      const outcome = (await unit.serving?.pool.call(conversation, call, called)) ?? stopped;
       return isFailure(outcome) ? this.failed({ published }, call, outcome) : plain(outcome);
     } finally {
       this.activity.ask();
@@ -325,18 +305,44 @@ export class ToolsetHost implements Host {
     return unit;
   }
 
+  private signInOf(server: ConfiguredServer): SignInStatus {
+    const status = server.kind === 'valid' ? this.deps.signIns?.statusOf(server.definition.launch) : undefined;
+    if (status?.kind !== 'needed') return status ?? { kind: 'none' };
+    return { ...status, why: this.deps.services.redactor.redact(status.why) };
+  }
+
+  /** A server that waits for a sign-in starts after one in any window. */
+  private followSignIns(): void {
+    for (const server of this.servers) {
+      const { kind } = this.signInOf(server);
+      if (kind === 'needed') this.waitForSignIn.add(server.id);
+      if (kind !== 'signedIn' || !this.waitForSignIn.delete(server.id)) continue;
+      const unit = this.units.get(server.id);
+      if (unit && unit.facts.stoppedSince === undefined) void unit.start();
+    }
+    this.announceChange();
+  }
+
+  private knownForSignIn(id: string): { signIns: SignIns; launch: Launch; unit: ServerUnit } {
+    const unit = this.known(id);
+    const { signIns } = this.deps;
+    const server = this.servers.find((each) => each.id === id);
+    if (!signIns) throw new Error('A sign-in cannot be stored here.');
+    if (server?.kind !== 'valid') throw new Error(`The entry of "${id}" has an error; see Problems.`);
+    const { definition } = server;
+    if (this.policy.judge(definition).kind === 'pending')
+      throw new Error(`"${id}" waits for approval. Approve it first.`);
+    return { signIns, launch: definition.launch, unit };
+  }
+
   private unitOf(id: string): ServerUnit {
     const existing = this.units.get(id);
     if (existing) return existing;
     const { services, consent, kept } = this.deps;
-    const unit = new ServerUnit({
-      id,
-      services,
-      policy: this.policy,
-      memory: kept && offerMemory(kept, consent.offerReview, services.redactor),
-      onPublish: () => this.republish(),
-      onChange: () => this.announceChange(),
-    });
+    const memory = kept && offerMemory(kept, consent.offerReview, services.redactor);
+    const onPublish = (): void => this.republish();
+    const onChange = (): void => this.announceChange();
+    const unit = new ServerUnit({ id, services, policy: this.policy, memory, onPublish, onChange });
     this.units.set(id, unit);
     return unit;
   }
@@ -367,8 +373,8 @@ export class ToolsetHost implements Host {
     queueMicrotask(() => {
       this.changeAnnounced = false;
       if (this.disposed) return;
-      this.snapshot_ = this.takeSnapshot();
-      this.changeEmitter.fire(this.snapshot_);
+      this.snapshot = this.takeSnapshot();
+      this.changeEmitter.fire(this.snapshot);
     });
   }
 
@@ -378,10 +384,11 @@ export class ToolsetHost implements Host {
     const servers = this.servers.flatMap((server) => {
       const facts = this.units.get(server.id)?.facts;
       if (!facts) return [];
-      const signIn = this.signIns.statusOf(server);
+      const signIn = this.signInOf(server);
       for (const problem of problemsOf(facts, signIn)) found.push(problem);
-      const status = statusOf(server, facts, publication.toolset(server.id), publication.changed(server.id), signIn);
-      return [{ ...status, shadows: this.shadowed.get(server.id) ?? [] }];
+      const { id } = server;
+      const [toolset, changed] = [publication.toolset(id), publication.changed(id)];
+      return [statusOf(server, facts, toolset, changed, this.shadowed.get(id), signIn)];
     });
     const problems = [...this.configProblems, ...inPresentText(found, refused)];
     const builtIn = publication.toolset(adminId);

@@ -7,14 +7,13 @@ import type { Event } from '../base/events.js';
 import type { Log } from '../base/log.js';
 import type { ConfigDeps, SourceText, StartTime } from '../config/model.js';
 import type { MakeAgents } from '../connections/http/agents.js';
-import type { SecretStore, SignIns } from '../connections/http/oauth/contract.js';
+import type { SecretStore, SignInBrowser, SignIns } from '../connections/http/oauth/contract.js';
 import type { KnownConversations } from '../instances/serverConversations.js';
 import type { Services } from '../instances/services.js';
 import type { ClientChange, Fields, ServerClient } from '../protocol/client.js';
 import type { OtherOutcome, ToolOutcome, ToolsetCall, ToolsetRequest } from '../protocol/request.js';
 import type { RememberedOffer } from '../reconcile/remembered.js';
 import type { StatusSnapshot } from '../reconcile/status.js';
-import type { ServerSignIns } from './signIns.js';
 import type { AppliedOverride, Catalogue } from '../tools/catalogue.js';
 import type { Completed } from '../tools/override.js';
 import type { FilteredToolsReport } from '../tools/problems.js';
@@ -32,7 +31,7 @@ export interface Surroundings {
   readonly version: string;
   readonly guardianScript?: string;
   readonly directoryExists?: (path: string) => boolean;
-  /** Returns a number in [0, 1). The default is `Math.random`. */
+  /** In [0, 1). The default is `Math.random`. */
   readonly random?: () => number;
   readonly makeAgents?: MakeAgents;
 }
@@ -60,7 +59,6 @@ export interface HostSettings {
   readonly recordsCalls?: () => boolean;
 }
 
-/** The decisions of a person. */
 export interface Consent {
   /** Decides which servers may start (S1). By default all may. */
   readonly approvals?: Approvals;
@@ -104,11 +102,9 @@ export interface Host {
   readonly onDidChange: Event<StatusSnapshot>;
   readonly catalogue: Catalogue;
   /**
-   * Fires with the ids of toolsets that may have changed for a conversation or for all, in the same turn. An unchanged
-   * catalogue is the same object.
+   * Fires with the ids of toolsets that may have changed, in the same turn. An unchanged catalogue is the same object.
    */
   readonly onDidPublish: Event<readonly string[]>;
-  /** Returns the launch that a person approves, if the entry is valid. */
   launchOf(server: string): LaunchDescription | undefined;
   /** Returns the editor's name of a server (G3a), also if nothing is published. */
   shortName(server: string): string;
@@ -124,7 +120,6 @@ export interface Host {
   /** The names in its parameters are the server's own. */
   request(request: ToolsetRequest): Promise<OtherOutcome>;
   noteClient(client: ServerClient, change: ClientChange): void;
-  /** Has to be called when a client lists one toolset, or all of them. */
   noteListed(toolset: string | undefined, conversation: string | undefined): void;
   /** These are a person's actions. Each resolves when the state is reached, and rejects for an unknown id. */
   start(server: string): Promise<void>;
@@ -134,8 +129,12 @@ export interface Host {
   /** Returns the arguments that a call sends (O2, O3). It is here because `override` may not load on activation. */
   completed(override: AppliedOverride, given: Fields): Completed;
   readonly permission: Pick<Permission, 'isAskedInChat' | 'allowInChat' | 'recheck'>;
-  /** Signing in is the only action that opens a browser. */
-  readonly signIns: Pick<ServerSignIns, 'signIn' | 'signOut'>;
-  /** Ends every instance. Resolves when nothing runs. */
+  /**
+   * The only action that opens a browser. Rejects with a message for a person, or with the signal's reason. Resolves
+   * after the start of the server, successful or not.
+   */
+  signIn(server: string, browser: SignInBrowser, signal: AbortSignal): Promise<void>;
+  /** The tools are withdrawn, because a person who signs out does not want agents to go on. */
+  signOut(server: string): Promise<void>;
   dispose(): Promise<void>;
 }

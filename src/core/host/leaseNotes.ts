@@ -3,10 +3,6 @@ import { assertNever } from '../base/assertNever.js';
 import type { Fields } from '../protocol/client.js';
 import type { LeaseNews } from '../protocol/request.js';
 
-/** A sentence for a model: how it ends its instance of a server. Undefined if it has no tool for that. */
-export type ReleaseAdvice = string | undefined;
-
-/** Makes the sentence for a model that sees the release tool under exactly this name. */
 export function releaseByName(tool: string, server: string): string {
   return `Call ${tool}({"serverId":"${server}"}) when you will not need it again soon.`;
 }
@@ -21,7 +17,7 @@ export function releaseByEnding(tool: string, args?: Fields): string {
  * Begins with a line break, because some programs join the parts of a result without one.
  * @param folder the working directory of the instance, an absolute path. An agent may work in another worktree.
  */
-export function leaseNote(server: string, news: LeaseNews, advice: ReleaseAdvice, folder?: string): string {
+export function leaseNote(server: string, news: LeaseNews, advice: string | undefined, folder?: string): string {
   const how = advice ?? 'It ends when it is idle for a while, or when the person releases it.';
   switch (news.kind) {
     case 'new':
@@ -39,7 +35,7 @@ export function leaseNote(server: string, news: LeaseNews, advice: ReleaseAdvice
   }
 }
 
-export function leaseInstructions(server: string, advice: ReleaseAdvice): string {
+export function leaseInstructions(server: string, advice: string | undefined): string {
   const own = `From its first call on, each conversation has its own instance of "${server}", which keeps its state between calls.`;
   return advice === undefined ? own : `${own} ${advice}`;
 }

@@ -1,31 +1,22 @@
 /**
  * Decides whether a tool may be called (S4). Only this module reads the setting `mcpToolsets.toolPermissions` and asks
- * a person about a call.
- *
- * Invariants: every call passes `permit` before it goes to a server; a person is asked at most once about a call, here
- * or in the chat of `@minds` (`consented`); one question is open at a time; a call without a waiting caller withdraws
- * its question, and a late answer counts for nothing; an answer for a conversation holds for one tool of one server
- * under one name, until the host ends or the setting changes.
+ * a person about a call. Invariants: every call passes `permit` before it goes to a server; a person is asked at most
+ * once about a call, here or in the chat of `@minds` (`consented`); one question is open at a time; a call without a
+ * waiting caller withdraws its question, and a late answer counts for nothing; an answer for a conversation holds for
+ * one tool of one server under one name, until the host ends or the setting changes.
  */
 import type { ToolAnnotations } from '@modelcontextprotocol/sdk/types.js';
 import { abortSignalOf, type CancelSignal } from '../base/cancellation.js';
-import { Emitter, unlessAborted } from '../base/events.js';
+import { unlessAborted } from '../base/events.js';
 import type { ToolsetCall } from '../protocol/request.js';
 import type { ServedTool } from '../tools/catalogue.js';
-import {
-  compilePermissions,
-  permissionOf,
-  type PermissionRules,
-  type PermissionVerdict,
-  type ToolNames,
-} from '../tools/permissions.js';
+import { compilePermissions, permissionOf, type PermissionRules, type ToolNames } from '../tools/permissions.js';
 import { adminNames } from './admin.js';
 
 export interface CallQuestion {
   readonly toolset: string;
   /** Absent if the question appears in the conversation's own chat. */
   readonly conversation?: string;
-  /** The published name. */
   readonly tool: string;
   readonly title: string | undefined;
   readonly arguments: Readonly<Record<string, unknown>> | undefined;
@@ -36,41 +27,33 @@ export type CallAnswer = 'no' | 'once' | 'inConversation';
 export interface PermissionDeps {
   /** Returns the values of the setting from each place, the person's own first. */
   readonly settings: () => readonly unknown[];
-  /**
-   * Resolves with the person's answer. A closed question and a rejection are `no`. The signal aborts when the caller no
-   * longer waits. The question should disappear then, and its answer does not count.
-   */
+  /** A closed question and a rejection are `no`. When the signal aborts, the question should disappear. */
   readonly ask: (question: CallQuestion, signal: AbortSignal) => PromiseLike<CallAnswer>;
 }
 
-interface NamedTool {
+interface ToolInChat {
   readonly toolset: string;
   /** The published name. */
   readonly name: string;
   readonly original: string;
-}
-
-/** A tool in the form of `@minds`. */
-interface ToolInChat extends NamedTool {
   readonly annotations?: ToolAnnotations | undefined;
 }
 
 const allowEverything: PermissionDeps = { settings: () => [], ask: () => Promise.resolve('no') };
 
 export class Permission {
-  private readonly changes = new Emitter<void>();
   private rules: PermissionRules;
-  /** The tools that a person allowed for a conversation, by `toolKey`. */
   private readonly allowed = new Set<string>();
   private last: Promise<unknown> = Promise.resolve();
 
-  readonly onDidChange = this.changes.event;
-
-  constructor(private readonly deps: PermissionDeps = allowEverything) {
+  constructor(
+    private readonly deps: PermissionDeps = allowEverything,
+    private readonly onChange: () => void = () => {},
+  ) {
     this.rules = compilePermissions(deps.settings());
   }
 
-  readonly verdictOf = (tool: ToolNames): PermissionVerdict => permissionOf(tool, this.rules);
+  readonly verdictOf = (tool: ToolNames) => permissionOf(tool, this.rules);
 
   /**
    * Returns true if the call needs no question. Otherwise resolves with the person's answer, or with false when the
@@ -91,10 +74,8 @@ export class Permission {
 
   /**
    * True if `@minds` asks in the chat before it calls a tool. Without a rule it follows the editor and asks unless a
-   * tool only reads.
-   *
-   * A rule that allows counts only if it is the person's own, and if it also allows the original name. A workspace must
-   * not answer for the person, and it needs no approval to rename a tool. The host's own tools need no question.
+   * tool only reads. A rule that allows counts only if it is the person's own, and if it also allows the original name.
+   * A workspace must not answer for the person, and it needs no approval to rename a tool.
    */
   isAskedInChat(conversation: string, tool: ToolInChat): boolean {
     if (this.allowed.has(toolKey(conversation, tool))) return false;
@@ -105,7 +86,6 @@ export class Permission {
     return annotations?.readOnlyHint !== true && !adminNames.has(name);
   }
 
-  /** Has to be called when the person allowed a tool in a chat of `@minds`. */
   allowInChat(conversation: string, tool: ToolInChat): void {
     this.allowed.add(toolKey(conversation, tool));
   }
@@ -114,11 +94,7 @@ export class Permission {
   recheck(): void {
     this.rules = compilePermissions(this.deps.settings());
     this.allowed.clear();
-    this.changes.fire();
-  }
-
-  dispose(): void {
-    this.changes.dispose();
+    this.onChange();
   }
 
   private async ask(question: CallQuestion, key: string, signal: CancelSignal): Promise<boolean> {
@@ -132,10 +108,7 @@ export class Permission {
   }
 }
 
-/**
- * The key of an allowed tool contains its server and both names, because an edit can give a name to another tool
- * without an approval.
- */
-function toolKey(conversation: string, { toolset, original, name }: NamedTool): string {
+/** Contains the server and both names, because an edit can give a name to another tool without an approval. */
+function toolKey(conversation: string, { toolset, original, name }: ToolInChat): string {
   return JSON.stringify([conversation, toolset, original, name]);
 }

@@ -1,46 +1,53 @@
 /**
- * Makes the catalogue of everything that serves, in file order. It leaves out denied tools (S4), and changes since the
- * approval if they are held back (S3).
- *
- * Invariants: the catalogue is replaced in one step and is a function of its input; an unchanged toolset stays the same
- * object; `mcp_admin` is there if any server is configured.
+ * Makes the catalogue of everything that serves, in file order, without denied tools (S4). Invariants: the catalogue is
+ * replaced in one step and is a function of its input; an unchanged toolset stays the same object.
  */
+import { createHash } from 'node:crypto';
+import { describeLaunch } from '../approval/fingerprint.js';
 import type { OfferLedger } from '../approval/offerLedger.js';
-import type { ChangedOffer } from '../approval/offerPrints.js';
+import type { ChangedOffer, OfferChanges, ReviewedLaunch, ReviewedOffers } from '../approval/offerPrints.js';
 import { BoundedMap } from '../base/boundedMap.js';
 import type { Disposable } from '../base/disposables.js';
 import { sameJson } from '../base/canonicalJson.js';
 import { Emitter } from '../base/events.js';
 import type { Problem } from '../base/problem.js';
-import type { ConfiguredServer } from '../config/model.js';
-import type { Services } from '../instances/services.js';
-import { showsApps } from '../protocol/client.js';
+import type { Redactor } from '../base/log.js';
+import type { ConfiguredServer, ServerDefinition, ServerPlaces } from '../config/model.js';
+import type { ToolListing } from '../connections/connection.js';
+import { capabilitiesKey, showsApps } from '../protocol/client.js';
 import { conversationLabel } from '../protocol/conversationLabel.js';
 import type { ToolsetCall } from '../protocol/request.js';
+import type { Offered } from '../reconcile/offers.js';
 import { offersChanged } from '../reconcile/problems.js';
+import type { OfferMemory, RememberedOffer } from '../reconcile/remembered.js';
+import type { Serving } from '../reconcile/serving.js';
 import type { Catalogue, ExcludedTool, ServedTool, Toolset } from '../tools/catalogue.js';
 import { ShortNames } from '../tools/editorNames.js';
-import { publish } from '../tools/registry.js';
+import { publish, type Candidate } from '../tools/registry.js';
 import { adminNames, adminToolset, ownReleaseName, ownReleaseTool, releaseTool } from './admin.js';
 import { toolForApp, toolNamed } from './clientTools.js';
-import { candidateOf, changedOffers, placesOf, type Offering, type ServingFacts } from './offering.js';
+import type { HostDeps, KeptOffers } from './hostContract.js';
 import type { Permission } from './permission.js';
 
-interface PublicationDeps {
-  readonly services: Services;
-  readonly permission: Pick<Permission, 'verdictOf'>;
-  /** By default nothing is compared. */
-  readonly offerReview?: OfferLedger | undefined;
-  readonly offersAdmin?: (() => boolean) | undefined;
-  readonly serving: (id: string) => ServingFacts | undefined;
-}
-
-/** The limit of catalogues for conversations with other lists. The least recently used one goes. */
 const mostCatalogues = 64;
 
+interface ServingFacts extends Pick<
+  Serving,
+  'definition' | 'instructions' | 'features' | 'offeredTo' | 'everyOffer' | 'ownLists'
+> {
+  /** Set if the list is from an earlier window. */
+  readonly rememberedAt?: number;
+}
+
+interface Offering {
+  readonly server: ConfiguredServer;
+  readonly facts: ServingFacts;
+  readonly offered: Offered;
+}
+
 export class Publication implements Disposable {
-  private catalogue_: Catalogue = { version: 0, toolsets: [] };
-  private problems_: readonly Problem[] = [];
+  catalogue: Catalogue = { version: 0, toolsets: [] };
+  problems: readonly Problem[] = [];
   private readonly changedOffers = new Map<string, readonly ChangedOffer[]>();
   private readonly publications = new Emitter<readonly string[]>();
   private servers: readonly ConfiguredServer[] = [];
@@ -51,28 +58,21 @@ export class Publication implements Disposable {
 
   /** True if a conversation saw other lists than the catalogue has, at the last update. */
   private hadOwnLists = false;
-  private admin = adminToolset;
   private readonly givenNames = new ShortNames();
   private shortNames: ReadonlyMap<string, string> = new Map();
 
-  constructor(private readonly deps: PublicationDeps) {}
+  constructor(
+    private readonly deps: HostDeps,
+    private readonly permission: Pick<Permission, 'verdictOf'>,
+    private readonly serving: (id: string) => ServingFacts | undefined,
+  ) {}
 
-  get catalogue(): Catalogue {
-    return this.catalogue_;
-  }
-
-  get problems(): readonly Problem[] {
-    return this.problems_;
-  }
-
-  /** Returns the catalogue with the lists of the conversation's own instances (G3g). */
   catalogueFor(conversation: string | undefined): Catalogue {
-    if (conversation === undefined) return this.catalogue_;
+    if (conversation === undefined) return this.catalogue;
     const offerings = this.offerings(conversation);
     const key = offerings.flatMap(({ offered }) => offered.special ?? []).join();
-    if (key === '') return this.catalogue_;
-    const { version } = this.catalogue_;
-    const catalogue = this.special.get(key) ?? { version, toolsets: this.published(offerings).toolsets };
+    if (key === '') return this.catalogue;
+    const catalogue = this.special.get(key) ?? { ...this.catalogue, toolsets: this.published(offerings).toolsets };
     this.special.set(key, catalogue);
     return catalogue;
   }
@@ -86,9 +86,8 @@ export class Publication implements Disposable {
     if (found && fromApp) return toolForApp(found, tool, clientKind);
     if (clientKind !== 'editor' && found?.release?.published === tool) return found.release;
     const named = found && toolNamed(found, tool, clientKind);
-    return (
-      named ?? (found && client && showsApps(client.capabilities) ? toolForApp(found, tool, clientKind) : undefined)
-    );
+    if (named || !found || !client || !showsApps(client.capabilities)) return named;
+    return toolForApp(found, tool, clientKind);
   }
 
   shortName(server: string): string {
@@ -107,16 +106,16 @@ export class Publication implements Disposable {
     const offerings = this.offerings();
     const changes = this.reviewed(offerings);
     const { toolsets: next, problems } = this.published(offerings);
-    const conversations = new Set(servers.flatMap(({ id }) => this.deps.serving(id)?.ownLists ?? []));
-    this.problems_ = [...changes, ...problems, ...this.problemsOfOne(conversations, problems)];
-    const before = this.catalogue_.toolsets;
+    const conversations = new Set(servers.flatMap(({ id }) => this.serving(id)?.ownLists ?? []));
+    this.problems = [...changes, ...problems, ...this.problemsOfOne(conversations, problems)];
+    const before = this.catalogue.toolsets;
     const isForSome = this.hadOwnLists || conversations.size > 0;
     this.hadOwnLists = conversations.size > 0;
     const isForAll = next.length !== before.length || next.some((toolset, index) => toolset !== before[index]);
     if (isForAll) {
-      this.catalogue_ = { version: this.catalogue_.version + 1, toolsets: next };
+      this.catalogue = { version: this.catalogue.version + 1, toolsets: next };
       const counts = next.map(({ id, tools }) => `${id} ${tools.length}`).join(', ');
-      this.deps.services.log.write('info', `Registry version ${this.catalogue_.version}: ${counts || 'no toolsets'}`);
+      this.deps.services.log.write('info', `Registry version ${this.catalogue.version}: ${counts || 'no toolsets'}`);
     }
     if (!isForAll && !isForSome) return;
     // A list of one conversation takes names from every toolset (N5).
@@ -130,7 +129,7 @@ export class Publication implements Disposable {
 
   private offerings(conversation?: string): Offering[] {
     return this.servers.flatMap((server) => {
-      const facts = this.deps.serving(server.id);
+      const facts = this.serving(server.id);
       return facts ? [{ server, facts, offered: facts.offeredTo(conversation) }] : [];
     });
   }
@@ -138,7 +137,8 @@ export class Publication implements Disposable {
   /** Reviews every offer (S3). Returns a problem for each server with changes. */
   private reviewed(offerings: readonly Offering[]): Problem[] {
     this.changedOffers.clear();
-    const { offerReview, services } = this.deps;
+    const { consent, services } = this.deps;
+    const { offerReview } = consent;
     if (!offerReview) return [];
     const redact = (text: string): string => services.redactor.redact(text);
     return offerings.flatMap(({ server, facts }) => {
@@ -148,21 +148,15 @@ export class Publication implements Disposable {
     });
   }
 
-  private published(offerings: readonly Offering[]): {
-    readonly toolsets: readonly Toolset[];
-    readonly problems: readonly Problem[];
-  } {
-    const candidates = offerings.map((offering) =>
-      candidateOf(offering, this.shortName(offering.server.id), this.deps.offerReview),
-    );
-    const admin = this.deps.offersAdmin?.() === false ? [] : [this.allowedAdmin()];
+  private published(offerings: readonly Offering[]): { toolsets: readonly Toolset[]; problems: readonly Problem[] } {
+    const { offerReview } = this.deps.consent;
+    const candidates = offerings.map((one) => candidateOf(one, this.shortName(one.server.id), offerReview));
+    const admin = this.deps.settings.offersAdmin?.() === false ? [] : [this.allowedAdmin()];
     const reserved = reservedNames(this.shortNames.values(), admin.length > 0);
-    const { toolsets, problems } = publish(candidates, reserved, this.deps.permission.verdictOf);
-    const before = this.catalogue_.toolsets;
-    const next = toolsets
-      .map((toolset) => this.withRelease(toolset))
-      .map((toolset) => before.find((earlier) => sameJson(earlier, toolset)) ?? toolset);
-    return { toolsets: this.servers.length > 0 ? [...next, ...admin] : next, problems };
+    const { toolsets, problems } = publish(candidates, reserved, this.permission.verdictOf);
+    const before = this.catalogue.toolsets;
+    const next = [...toolsets.map((one) => this.withRelease(one)), ...(this.servers.length > 0 ? admin : [])];
+    return { toolsets: next.map((one) => before.find((earlier) => sameJson(earlier, one)) ?? one), problems };
   }
 
   /** Returns the problems of single conversations with their own lists (N5, G3). */
@@ -182,21 +176,19 @@ export class Publication implements Disposable {
     if (!toolset.leased) return toolset;
     const release = ownReleaseTool(toolset.id, toolset.shortName);
     const names = { original: releaseTool, published: release.published };
-    return this.deps.permission.verdictOf(names).permission === 'deny' ? toolset : { ...toolset, release };
+    return this.permission.verdictOf(names).permission === 'deny' ? toolset : { ...toolset, release };
   }
 
-  /** Returns `mcp_admin` without the denied tools; the same object if nothing changed. */
+  /** Returns `mcp_admin` without the denied tools. */
   private allowedAdmin(): Toolset {
     const excluded: ExcludedTool[] = [];
     const tools = adminToolset.tools.flatMap((tool): ServedTool[] => {
       const { original, published } = tool;
-      const { permission, pattern = published } = this.deps.permission.verdictOf(tool);
+      const { permission, pattern = published } = this.permission.verdictOf(tool);
       if (permission === 'deny') excluded.push({ original, reason: { kind: 'denied', pattern, published } });
       return permission === 'deny' ? [] : [permission === 'ask' ? { ...tool, isAsked: true } : tool];
     });
-    const next = { ...adminToolset, tools, excluded };
-    if (!sameJson(this.admin, next)) this.admin = next;
-    return this.admin;
+    return { ...adminToolset, tools, excluded };
   }
 }
 
@@ -204,4 +196,121 @@ export class Publication implements Disposable {
 function reservedNames(shortNames: Iterable<string>, offersAdmin: boolean): Parameters<typeof publish>[1] {
   const releases = new Set([...shortNames].map(ownReleaseName));
   return { has: (name) => adminNames.has(name) || releases.has(name), size: offersAdmin ? adminNames.size : 0 };
+}
+
+function placesOf(server: ConfiguredServer): ServerPlaces {
+  return server.kind === 'valid' ? server.definition.places : server.places;
+}
+
+/** Leaves out changes if the person wants them held back. */
+function candidateOf({ server, facts, offered }: Offering, shortName: string, review?: OfferLedger): Candidate {
+  const { definition, instructions: said, features } = facts;
+  const { tools, appTools, excluded, prompts, resources } = offered.curated;
+  const lists = { tools, appTools, excluded, prompts, resources, features };
+  const candidate: Candidate = {
+    ...lists,
+    id: server.id,
+    shortName,
+    instructions: joined(said, definition.manual),
+    leased: !definition.trulyStateless,
+    places: placesOf(server),
+  };
+  if (!review?.holdsBack()) return candidate;
+  const [declared = ''] = offered.declared;
+  const changes = review.changesOf(launchFor(definition, declared), offersOf(facts, offered));
+  const kept = tools.flatMap(({ original }) => {
+    const parts = changes.tool.get(original);
+    return parts ? [{ original, reason: { kind: 'changed' as const, parts } }] : [];
+  });
+  return {
+    ...candidate,
+    tools: kept.length > 0 ? tools.filter(({ original }) => !changes.tool.has(original)) : tools,
+    appTools: appTools.filter(({ original }) => !changes.tool.has(original)),
+    excluded: [...excluded, ...kept],
+    prompts: prompts.filter(({ original }) => !changes.prompt.has(original)),
+    instructions: changes.instructions.size > 0 ? undefined : candidate.instructions,
+  };
+}
+
+function changedOffers(facts: ServingFacts, review: OfferLedger, redact: (text: string) => string) {
+  const all = facts.everyOffer().map((offered) => ({ offered, offers: offersOf(facts, offered) }));
+  const held = review.holdsBack();
+  const found = new Map<string, ChangedOffer>();
+  for (const declared of new Set(all.flatMap(({ offered }) => offered.declared))) {
+    const launch = launchFor(facts.definition, declared);
+    const own = all.filter(({ offered }) => offered.declared.includes(declared));
+    // A remembered list is compared, and never becomes the baseline.
+    if (facts.rememberedAt === undefined && own.every(({ offered }) => !offered.listing.failure)) {
+      const each = own.map(({ offers }) => offers);
+      review.note(launch, each, redact);
+    }
+    for (const { offered, offers } of own) {
+      for (const { kind, original, parts } of published(offered, review.changesOf(launch, offers))) {
+        const key = `${kind} ${original}`;
+        if (!found.has(key)) found.set(key, { launch: launch.fingerprint, kind, original, parts, held });
+      }
+    }
+  }
+  return [...found.values()];
+}
+
+/** Some servers list more for clients that can do more, so each set of declared capabilities has its own baseline. */
+function launchFor(definition: ServerDefinition, declared: string): ReviewedLaunch {
+  const launch = describeLaunch(definition);
+  if (declared === nothingDeclared) return launch;
+  const fingerprint = createHash('sha256').update(`${launch.fingerprint} ${declared}`).digest('hex');
+  return { ...launch, fingerprint, declared };
+}
+
+const nothingDeclared = capabilitiesKey({});
+
+/** Keeps lists by the fingerprint of the approved launch. A list with held changes is not recalled (S3). */
+export function offerMemory(kept: KeptOffers, review: OfferLedger | undefined, redactor: Redactor): OfferMemory {
+  const isHeld = (definition: ServerDefinition, { listing, instructions, declared }: RememberedOffer): boolean => {
+    if (review?.holdsBack() !== true) return false;
+    const changes = review.changesOf(launchFor(definition, declared), reviewedOf(listing, instructions, definition));
+    return Object.values(changes).some(({ size }) => size > 0);
+  };
+  return {
+    recall: (definition) => {
+      const offer = kept.recall(describeLaunch(definition).fingerprint);
+      return offer && !isHeld(definition, offer) ? offer : undefined;
+    },
+    remember: (definition, offer) =>
+      kept.remember(describeLaunch(definition).fingerprint, offer, (text) => redactor.redact(text, text.length)),
+    forget: (definition) => kept.forget(describeLaunch(definition).fingerprint),
+  };
+}
+
+function published(
+  { curated: { tools, appTools, prompts } }: Offered,
+  changes: OfferChanges,
+): Pick<ChangedOffer, 'kind' | 'original' | 'parts'>[] {
+  const all = [
+    ...[...tools, ...appTools].map(({ original }) => ({ kind: 'tool' as const, original })),
+    ...prompts.map(({ original }) => ({ kind: 'prompt' as const, original })),
+    { kind: 'instructions' as const, original: '' },
+  ];
+  return all.flatMap(({ kind, original }) => {
+    const parts = changes[kind].get(original);
+    return parts ? [{ kind, original, parts }] : [];
+  });
+}
+
+function offersOf({ instructions, definition }: ServingFacts, { listing }: Offered): ReviewedOffers {
+  return reviewedOf(listing, instructions, definition);
+}
+
+/** Agents read the manual and the overrides of the file, so the review covers them too. */
+function reviewedOf(
+  { tools, prompts }: ToolListing,
+  instructions: string | undefined,
+  { manual, overrides }: Pick<ServerDefinition, 'manual' | 'overrides'>,
+): ReviewedOffers {
+  return { tool: tools, prompt: prompts?.prompts ?? [], instructions: joined(instructions, manual), overrides };
+}
+
+/** The server's text comes before the manual of the file. */
+function joined(said: string | undefined, manual: string | undefined): string | undefined {
+  return [said, manual].filter((part) => part).join('\n\n') || undefined;
 }

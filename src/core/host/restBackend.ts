@@ -1,9 +1,7 @@
 /**
- * Joins REST to the host and the config file (G7). A server is added only by an edit of the file, so that approval,
- * problems and reload work as for any edit (S1).
- *
- * Invariants: one edit at a time; a file with a foreign change is not written; no answer contains a value of `env` or
- * `headers`.
+ * Joins REST to the host and the config file (G7). Invariants: a server is added only by an edit of the file, so that
+ * approval works as for any edit (S1); one edit at a time; a file with a foreign change is not written; no answer
+ * contains a value of `env` or `headers`.
  */
 import { markedAs, withoutMark } from '../base/byteOrderMark.js';
 import type { ConfigFileAccess } from '../files/configFile.js';
@@ -41,11 +39,7 @@ export function createRestBackend(host: Host, clock: Clock, config: () => Config
     tools: (id) => {
       const toolset = host.catalogue.toolsets.find((each) => each.id === id);
       if (!toolset) return notServed(id, find(id), host.snapshot.problems);
-      const tools = toolset.tools.map(({ original: originalName, published: name, tool }) => ({
-        ...tool,
-        name,
-        originalName,
-      }));
+      const tools = toolset.tools.map((one) => ({ ...one.tool, name: one.published, originalName: one.original }));
       return { kind: 'value', status: 200, value: { tools } };
     },
     add: (body, urlOf) => {
@@ -61,7 +55,11 @@ export function createRestBackend(host: Host, clock: Clock, config: () => Config
     const { id, entry } = read;
     const file = config();
     if (!file) return restError(409, 'no-folder', 'No folder is open, so no server can be added.');
-    const before = await file.read().catch(refusal);
+    const before = await file.read().catch((error: unknown) => {
+      // A person has to mend it.
+      if (error instanceof FileRefused) return restError(409, 'config-has-errors', error.message);
+      throw error;
+    });
     if (typeof before === 'object') return before;
     const text = before && withoutMark(before);
     const taken = new Set([...serverIds(text ?? ''), ...host.snapshot.servers.map((server) => server.id)]);
@@ -72,9 +70,8 @@ export function createRestBackend(host: Host, clock: Clock, config: () => Config
     const after = edits && applyEdits(text ?? '', edits);
     const configDeps = { env: {}, directoryExists: (): boolean => true };
     const parsed = after === undefined ? undefined : parseMindsFile({ ...file, text: after }, configDeps);
-    if (after === undefined || parsed?.kind !== 'accepted') {
+    if (after === undefined || parsed?.kind !== 'accepted')
       return restError(409, 'config-has-errors', 'The config file has errors. Correct them first.');
-    }
     const own = parsed.problems.filter(({ server, code }) => server === id && !mendedElsewhere.has(code));
     const wrong = own.find(({ severity }) => severity === 'error');
     if (wrong) return restError(422, wrong.code, `${wrong.message} ${wrong.fix}`);
@@ -89,7 +86,6 @@ export function createRestBackend(host: Host, clock: Clock, config: () => Config
     return { kind: 'value', status: 201, value: { upstream } };
   }
 
-  /** Resolves with the server once the host knows it, or with undefined at the limit. */
   async function whenKnown(id: string): Promise<ServerStatus | undefined> {
     const waiting = new AbortController();
     const known = nextEvent(host.onDidChange, () => find(id) !== undefined, waiting.signal).catch(() => undefined);
@@ -97,12 +93,6 @@ export function createRestBackend(host: Host, clock: Clock, config: () => Config
     waiting.abort();
     return find(id);
   }
-}
-
-/** A person has to mend a file that cannot be read. */
-function refusal(error: unknown): RestAnswer {
-  if (error instanceof FileRefused) return restError(409, 'config-has-errors', error.message);
-  throw error;
 }
 
 function described({ catalogue, snapshot }: Host, server: ServerStatus, urlOf: UrlOf): unknown {
@@ -126,30 +116,24 @@ function described({ catalogue, snapshot }: Host, server: ServerStatus, urlOf: U
 
 function notServed(id: string, server: ServerStatus | undefined, problems: readonly Problem[]): RestAnswer {
   const state = server?.state.kind ?? 'unknown';
-  if (server?.approval.kind === 'pending') {
+  if (server?.approval.kind === 'pending')
     return restError(409, 'approval-pending', `"${id}" waits for approval by a person before it starts.`);
-  }
   const wrong = problems.find((problem) => problem.server === id && problem.severity === 'error');
   return wrong
     ? restError(409, wrong.code, `${wrong.message} ${wrong.fix}`)
     : restError(409, 'not-served', `"${id}" publishes no tools now; its state is ${state}.`);
 }
 
-type Read =
-  | { readonly kind: 'new'; readonly id: string; readonly entry: NewEntry }
-  | Extract<RestAnswer, { kind: 'error' }>;
-
-function newServerOf(body: unknown): Read {
-  if (!isObject(body)) {
+function newServerOf(
+  body: unknown,
+): { kind: 'new'; id: string; entry: NewEntry } | Extract<RestAnswer, { kind: 'error' }> {
+  if (!isObject(body))
     return restError(400, 'not-an-object', 'The body must be an object with an `id` and the keys of a server.');
-  }
   const { id, ...entry } = body;
   if (typeof id !== 'string') return restError(400, 'id-missing', 'The body has no `id`, or its `id` is not a string.');
-  if (!isEntry(entry)) {
-    const why = 'A config file has no null values and no infinite numbers, and its values may not nest deeper than 8.';
-    return restError(400, 'value-unusable', why);
-  }
-  return { kind: 'new', id, entry };
+  if (isEntry(entry)) return { kind: 'new', id, entry };
+  const why = 'A config file has no null values and no infinite numbers, and its values may not nest deeper than 8.';
+  return restError(400, 'value-unusable', why);
 }
 
 /** @param depth the number of levels that may be below */

@@ -1,7 +1,4 @@
-/**
- * Makes the served form of the catalogue: one toolset for a kind of client, or all of them together (G2, G6). It also
- * finds the toolset of a request to all. Everything is pure.
- */
+/** Makes the served form of the catalogue (G2, G6), and finds the toolset of a request to all. Pure. */
 import type { Prompt, Tool } from '@modelcontextprotocol/sdk/types.js';
 import { isObject } from '../base/isObject.js';
 import type { ServedToolset } from '../gateway/backend.js';
@@ -17,24 +14,20 @@ import { joined } from '../tools/registry.js';
 import { isMadeFrom } from '../tools/uris.js';
 import type { ServerStatus } from '../reconcile/status.js';
 import { adminId, releaseNameFor, whyNothing } from './admin.js';
-import { leaseInstructions, releaseByEnding, releaseByName, type ReleaseAdvice } from './leaseNotes.js';
+import { leaseInstructions, releaseByEnding, releaseByName } from './leaseNotes.js';
 import { entriesForApps, entriesForAppsOfAll, nameFor, toolForApp, toolsFor } from './clientTools.js';
 
 type Toolsets = Catalogue['toolsets'];
 
-/** The client whose model reads a text. */
-interface Reader {
-  readonly clientKind?: ClientKind | undefined;
-  /** The toolset in its view. */
-  readonly sees: string;
-}
-
-/** The tool is the one at the server's own endpoint, or the one of `mcp_admin` if the client's conversation reaches it. */
+/**
+ * The tool is the one at the server's own endpoint, or the one of `mcp_admin` if the client's conversation reaches it.
+ * @param sees the toolset in the view of the client
+ */
 export function releaseAdvice(
   toolset: Toolset,
   toolsets: Toolsets,
-  { clientKind = 'plain', sees }: Reader,
-): ReleaseAdvice {
+  { clientKind = 'plain', sees }: { clientKind?: ClientKind | undefined; sees: string },
+): string | undefined {
   if (clientKind === 'agentHost' || (clientKind === 'plain' && sees !== everyToolset)) {
     const release = ownRelease(toolset, clientKind);
     return release && releaseByEnding(release.published);
@@ -45,7 +38,6 @@ export function releaseAdvice(
   return clientKind === 'editor' ? releaseByName(name, toolset.id) : releaseByEnding(name, { serverId: toolset.id });
 }
 
-/** Returns the release tool at the toolset's own endpoint (L2a). */
 function ownRelease({ id, release, tools }: Toolset, clientKind: ClientKind): ServedTool | undefined {
   if (clientKind !== 'agentHost') return clientKind === 'plain' ? release : undefined;
   const fits = release && agentHostName(id, release.published).length <= longestEditorId;
@@ -93,20 +85,16 @@ export function servedWithout(
   };
 }
 
-/**
- * A feature of one toolset is a feature of all together. The id of a task names its toolset. No other extension does,
- * so they are left out.
- */
+/** The id of a task names its toolset. No other extension does, so they are left out. */
 function featuresOfAll(toolsets: Toolsets): ServerFeatures {
-  const some = (feature: Exclude<keyof ServerFeatures, 'extensions'>): boolean =>
-    toolsets.some(({ features }) => features[feature]);
+  const all = toolsets.map(({ features }) => features);
   return {
-    prompts: some('prompts'),
-    resources: some('resources'),
-    subscribe: some('subscribe'),
-    completions: some('completions'),
-    logging: some('logging'),
-    extensions: toolsets.some(({ features }) => knowsTasks(features)) ? { [tasksExtension]: {} } : {},
+    prompts: all.some(({ prompts }) => prompts),
+    resources: all.some(({ resources }) => resources),
+    subscribe: all.some(({ subscribe }) => subscribe),
+    completions: all.some(({ completions }) => completions),
+    logging: all.some(({ logging }) => logging),
+    extensions: all.some(knowsTasks) ? { [tasksExtension]: {} } : {},
   };
 }
 
@@ -143,10 +131,10 @@ export function holderOfTool(toolsets: Toolsets, name: string): Toolset | undefi
 }
 
 /**
- * Finds the toolsets that may answer a request, from its prompt or its resource. A URI in no list most likely belongs to
- * the toolset with that app or with a fitting template, so that one comes first.
+ * A URI in no list most likely belongs to the toolset with that app or with a fitting template, so that one comes
+ * first.
  */
-export function holdersOfRequest(
+export function holdersOf(
   toolsets: Toolsets,
   { method, params }: Pick<ToolsetRequest, 'method' | 'params'>,
 ): readonly Toolset[] {
@@ -159,23 +147,21 @@ export function holdersOfRequest(
     [...resources.map((one) => one.uri), ...templates.map((one) => one.uriTemplate)].includes(wanted),
   );
   if (listed) return [listed];
-  const possible = toolsets.filter(
-    ({ features, resources }) => features.resources && admitsResource(resources, wanted),
-  );
-  const isLikely = ({ resources: { apps = [], templates } }: Toolset): boolean =>
-    apps.includes(wanted) || isMadeFrom(templates, wanted);
-  return [...possible.filter(isLikely), ...possible.filter((toolset) => !isLikely(toolset))];
+  const isUnlikely = ({ resources: { apps = [], templates } }: Toolset): boolean =>
+    !apps.includes(wanted) && !isMadeFrom(templates, wanted);
+  return toolsets
+    .filter(({ features, resources }) => features.resources && admitsResource(resources, wanted))
+    .sort((a, b) => Number(isUnlikely(a)) - Number(isUnlikely(b)));
 }
 
 function holdersOfPrompt(toolsets: Toolsets, name: unknown): readonly Toolset[] {
   return toolsets.filter(({ prompts }) => prompts.some(({ published }) => published === name)).slice(0, 1);
 }
 
-function instructionsOf(toolset: Toolset, advice: ReleaseAdvice): string | undefined {
+function instructionsOf(toolset: Toolset, advice: string | undefined): string | undefined {
   if (!toolset.leased) return toolset.instructions;
-  return [toolset.instructions, leaseInstructions(toolset.id, advice)]
-    .filter((part) => part !== undefined)
-    .join('\n\n');
+  const said = toolset.instructions === undefined ? '' : `${toolset.instructions}\n\n`;
+  return said + leaseInstructions(toolset.id, advice);
 }
 
 /** The editor receives readable text, not always the structured content that an output schema promises. */

@@ -12,6 +12,7 @@ import type { Problem } from '../base/problem.js';
 import { commandReferences } from '../config/read/launchReferences.js';
 import { isEnabled, type ConfiguredServer, type Launch, type ServerDefinition } from '../config/model.js';
 import { compilePattern } from '../tools/patterns.js';
+import { problem } from '../tools/problems.js';
 
 /** The values of the settings, which are read without trust. */
 export interface ServerLists {
@@ -19,7 +20,6 @@ export interface ServerLists {
   readonly denied: unknown;
 }
 
-/** Returns the servers that the lists do not bar, and a problem for each other one. */
 export function withoutBarred(
   servers: readonly ConfiguredServer[],
   lists: ServerLists,
@@ -58,20 +58,15 @@ function namingOf({ id, launch }: ServerDefinition): Naming {
   return ({ serverName, serverUrl, serverCommand }, unknown) => {
     if (serverName !== undefined) return serverName === id;
     if (launch.transport === 'streamable_http') {
-      return (
-        typeof serverUrl === 'string' && (printed.has('url') ? unknown : matchesUrl(serverUrl, launch.url, unknown))
-      );
+      if (typeof serverUrl !== 'string') return false;
+      return printed.has('url') ? unknown : matchesUrl(serverUrl, launch.url, unknown);
     }
     const words = [launch.command, ...launch.args];
-    return (
-      Array.isArray(serverCommand) &&
-      serverCommand.length === words.length &&
-      words.every((word, index) => (printed.has(`args ${index - 1}`) ? unknown : word === serverCommand[index]))
-    );
+    if (!Array.isArray(serverCommand) || serverCommand.length !== words.length) return false;
+    return words.every((word, index) => (printed.has(`args ${index - 1}`) ? unknown : word === serverCommand[index]));
   };
 }
 
-/** Returns the places of words and of the address with a value command. */
 function printedPlaces(launch: Launch): ReadonlySet<string> {
   const places = commandReferences(launch).map(({ path }) => path.join(' '));
   return new Set(places.filter((place) => /^(?:args|url)/.test(place)));
@@ -98,12 +93,7 @@ function plainUrl(url: string): string | undefined {
 function serverBarred({ id, places, launch }: ServerDefinition, setting: string): Problem {
   const names = printedPlaces(launch).size === 0 ? 'names it' : 'names it, or may name a value that a program prints';
   const how = setting === 'chat.mcp.deniedServers' ? names : 'does not name it';
-  return {
-    code: 'server-barred',
-    severity: 'warning',
-    message: `The server "${id}" is not started, because the list "${setting}" of the editor ${how}.`,
-    fix: 'Ask whoever administers the editor to change that list, or remove the server.',
-    place: places.key,
-    server: id,
-  };
+  const message = `The server "${id}" is not started, because the list "${setting}" of the editor ${how}.`;
+  const fix = 'Ask whoever administers the editor to change that list, or remove the server.';
+  return problem({ server: id, places }, 'server-barred', 'warning', message, fix);
 }

@@ -1,8 +1,7 @@
 /**
- * One live MCP connection and the calls on it. Invariants: it ends once; the idle limit never ends it during a call;
- * `end` resolves only after its process tree is gone; a lost call returns after the pool knows the death.
+ * One live MCP connection and the calls on it. Invariants: it ends once, and never idles out during a call; `end`
+ * resolves after its process tree is gone; a lost call returns after the pool knows the death.
  */
-import { assertNever } from '../base/assertNever.js';
 import type { Clock } from '../base/clock.js';
 import type { Disposable } from '../base/disposables.js';
 import { TransientMap } from '../base/transientMap.js';
@@ -28,14 +27,13 @@ interface InstanceDeps {
   readonly id: string;
   readonly connection: Connection;
   readonly clock: Clock;
-  /** The capabilities of clients in its `initialize`. */
   readonly declared: Fields;
   /** Returns the limit without a call in milliseconds. Read at the beginning of each wait, and by `reviewIdle`. */
   readonly idleLimit: () => number;
   readonly onRest: () => void;
-  readonly onOfferChanged: (instance: Instance, offer: OfferKind) => void;
+  readonly onOfferChanged: (offer: OfferKind) => void;
   /** Called when it begins to end. @param isDeath true if its connection ended first */
-  readonly onEnd: (instance: Instance, reason: string, isDeath: boolean) => void;
+  readonly onEnd: (reason: string, isDeath: boolean) => void;
 }
 
 type State =
@@ -80,7 +78,7 @@ export class Instance implements SlotHolder {
     this.declared = deps.declared;
     this.listeners = [
       deps.connection.onDidDie((cause) => void this.end(cause, true)),
-      deps.connection.onDidChangeOffer((offer) => deps.onOfferChanged(this, offer)),
+      deps.connection.onDidChangeOffer(deps.onOfferChanged),
       deps.connection.onDidUpdateResource((params) => this.subscriptions.updated(params)),
       deps.connection.onDidUpdateTask((params) => void this.updateTask(params)),
       deps.connection.onDidRenewSession(() => {
@@ -128,7 +126,7 @@ export class Instance implements SlotHolder {
     return this.callsInFlight > 0 || this.hasTasks;
   }
 
-  /** Has to be called when a task has ended, or its conversation can no longer ask for it. */
+  /** For a task that has ended, or whose conversation can no longer ask for it. */
   letGo(task: string): void {
     if (this.tasks.delete(task)) this.rest();
   }
@@ -150,20 +148,15 @@ export class Instance implements SlotHolder {
     if (method === 'resources/unsubscribe' && typeof uri === 'string' && client) {
       if (!this.subscriptions.remove(uri, client.session)) return { kind: 'result', result: {} };
     }
-    const isWatched = method === watchTask;
-    const followed = isWatched ? taskId : method === 'resources/subscribe' ? uri : undefined;
     const send = (): Promise<ServerOutcome<Fields>> => this.whileInUse(client, () => this.connection.request(request));
-    if (typeof followed !== 'string' || !client) return send();
+    const [followed, book] = method === watchTask ? [taskId, this.watched] : [uri, this.subscriptions];
+    const isFollowed = method === watchTask || method === 'resources/subscribe';
+    if (!isFollowed || typeof followed !== 'string' || !client) return send();
     // An update may come with the answer.
-    (isWatched ? this.watched : this.subscriptions).add(followed, client);
+    book.add(followed, client);
     const outcome = await send();
-    if (outcome.kind !== 'result') (isWatched ? this.watched : this.subscriptions).remove(followed, client.session);
+    if (outcome.kind !== 'result') book.remove(followed, client.session);
     return outcome;
-  }
-
-  share(subscriptions: Subscriptions): void {
-    this.use = { kind: 'shared' };
-    this.follow(subscriptions);
   }
 
   follow(subscriptions: Subscriptions): void {
@@ -181,31 +174,23 @@ export class Instance implements SlotHolder {
   }
 
   noteClient(client: ServerClient, change: ClientChange): void {
-    const isLastClient = this.state.kind === 'live' && this.client?.session === client.session;
-    switch (change) {
-      case 'gone':
-        for (const uri of this.subscriptions.forget(client.session)) {
-          void this.requestAside('resources/unsubscribe', { uri });
-        }
-        for (const taskId of this.watched.forget(client.session)) void this.requestAside(unwatchTask, { taskId });
-        return;
-      case 'logLevel':
-        if (isLastClient) this.setLogLevel(client);
-        return;
-      case 'roots':
-        if (isLastClient) this.connection.notify('notifications/roots/list_changed');
-        return;
-      default:
-        assertNever(change);
+    if (change === 'gone') {
+      for (const uri of this.subscriptions.forget(client.session)) {
+        void this.requestAside('resources/unsubscribe', { uri });
+      }
+      for (const taskId of this.watched.forget(client.session)) void this.requestAside(unwatchTask, { taskId });
+    } else if (this.state.kind === 'live' && this.client?.session === client.session) {
+      if (change === 'logLevel') this.setLogLevel(client);
+      else this.connection.notify('notifications/roots/list_changed');
     }
   }
 
-  /** Without a status in `params`, an earlier notification may be lost, so the server is asked. */
   private async updateTask(params: Fields): Promise<void> {
     const { taskId } = params;
     if (typeof taskId !== 'string') return;
+    // Without a status, an earlier notification may be lost.
     const task = params['status'] === undefined ? await this.askForTask(taskId) : params;
-    if (task) this.watched.tell(taskId, taskChanged, task);
+    if (task) for (const client of this.watched.of(taskId)) client.tell(taskChanged, task);
     if (task && !isFinal(task)) return;
     const watching = this.watched.take(taskId);
     if (!task) for (const client of watching) client.end?.();
@@ -275,9 +260,8 @@ export class Instance implements SlotHolder {
   }
 
   private requestAside(method: string, params: Fields, client?: ServerClient): Promise<ServerOutcome<Fields>> {
-    const { signal } = new AbortController();
     const timeouts = { call: asideLimitMs, callMax: asideLimitMs };
-    return this.connection.request({ method, params, timeouts, signal, client });
+    return this.connection.request({ method, params, timeouts, signal: new AbortController().signal, client });
   }
 
   /** Ends now if it is idle, and otherwise with the last call or after `limitMs`. Resolves when it is gone. */
@@ -301,7 +285,7 @@ export class Instance implements SlotHolder {
     this.idleTimer?.dispose();
     const closed = this.connection.close();
     this.state = { kind: 'ended', reason, closed };
-    this.deps.onEnd(this, reason, isDeath);
+    this.deps.onEnd(reason, isDeath);
     this.announceEnded();
     return closed;
   }

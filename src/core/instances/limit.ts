@@ -1,9 +1,8 @@
 /**
- * Limits the number of live instances (L2). It is a connector with a slot for each connection. A start without a slot
- * evicts a spare instance, then the longest idle one, then the one with the longest wait for clients (G4).
- *
- * Invariants: there are never more connections than slots; a slot is free only when its connection is gone; an instance
- * is never evicted while its server works on a call; no instance is evicted while enough others are ending.
+ * Limits the number of live instances (L2). A start without a slot evicts a spare instance, then the longest idle one,
+ * then the one with the longest wait for clients (G4). Invariants: there are never more connections than slots; a slot
+ * is free only when its connection is gone; an instance is never evicted while its server works on a call, or while
+ * enough others are ending.
  */
 import { Emitter, nextEvent } from '../base/events.js';
 import { asText } from '../base/text.js';
@@ -81,10 +80,8 @@ export class LimitedConnector {
         const holders = [...this.slots].map((slot) => slot.holder);
         const ending = holders.filter(({ phase }) => phase === 'ending').length;
         // Every waiting start will have a slot when the ending holders are gone.
-        const isEnoughEnding = holders.length - ending + this.waiting <= this.most();
-        const idle = isEnoughEnding
-          ? undefined
-          : (holders.find(({ isSpare }) => isSpare) ?? longest(holders, 'idleSince'));
+        const isEnough = holders.length - ending + this.waiting <= this.most();
+        const idle = isEnough ? undefined : (holders.find(({ isSpare }) => isSpare) ?? longest(holders, 'idleSince'));
         const waiting = longest(holders, 'waitsSince');
         if (idle) await idle.end('it was idle the longest, and another instance needed the room');
         // A start will be idle or gone before long, and an instance that ends frees its slot.
@@ -108,15 +105,9 @@ export class LimitedConnector {
     } catch (error) {
       const whole = error instanceof Error ? (error.stack ?? error.message) : asText(error);
       this.log.write('error', `${request.server}: ${whole}`);
-      return {
-        kind: 'failed',
-        failure: {
-          code: 'server-protocol',
-          message: `did not start, because of a defect in MCP Toolsets: ${asText(error)}.`,
-          fix: 'Restart the server; if it happens again, report it with the log of MCP Toolsets.',
-          path: [],
-        },
-      };
+      const message = `did not start, because of a defect in MCP Toolsets: ${asText(error)}.`;
+      const fix = 'Restart the server; if it happens again, report it with the log of MCP Toolsets.';
+      return { kind: 'failed', failure: { code: 'server-protocol', message, fix, path: [] } };
     }
   }
 }
@@ -131,10 +122,7 @@ function longest(holders: readonly SlotHolder[], what: 'idleSince' | 'waitsSince
 }
 
 function full(most: number): StartFailure {
-  return {
-    code: 'too-many-instances',
-    message: `did not start: the limit of ${most} instances is reached, and none of them is idle.`,
-    fix: 'Release an instance that you do not need, wait for a call to end, or raise mcpToolsets.maxInstances.',
-    path: [],
-  };
+  const message = `did not start: the limit of ${most} instances is reached, and none of them is idle.`;
+  const fix = 'Release an instance that you do not need, wait for a call to end, or raise mcpToolsets.maxInstances.';
+  return { code: 'too-many-instances', message, fix, path: [] };
 }

@@ -1,17 +1,13 @@
 /**
- * Keeps the instances of one server definition and their holders (L1, L2, L4). All conversations share one instance if
- * the server is truly stateless. Otherwise each conversation leases its own. It decides nothing about tools.
- *
- * Invariants: two first calls of a conversation at once make one instance; a draining or closed pool starts nothing for
- * new calls; `close` resolves when nothing of the pool is left.
+ * Keeps the instances of one server definition and their holders (L1, L2, L4). Invariants: two first calls of a
+ * conversation at once make one instance; a draining or closed pool starts nothing for new calls; `close` resolves when
+ * nothing of the pool is left.
  */
-import { assertNever } from '../base/assertNever.js';
 import { untilAborted } from '../base/events.js';
 import { inNextTurn } from '../base/turns.js';
 import { PendingEnds } from '../base/pendingEnds.js';
-import type { ServerDefinition } from '../config/model.js';
-import type { Connection, OfferKind, StartFailure, ToolListing } from '../connections/connection.js';
-import { Instance, type InstanceUse } from './instance.js';
+import type { Connection, StartFailure, ToolListing } from '../connections/connection.js';
+import { Instance } from './instance.js';
 import type { NotStarted } from './limit.js';
 import type {
   OtherOutcome,
@@ -21,46 +17,14 @@ import type {
   ToolCall,
   ToolOutcome,
 } from '../protocol/request.js';
-import {
-  capabilitiesKey,
-  type ClientChange,
-  covers,
-  type Fields,
-  type ServerClient,
-  union,
-} from '../protocol/client.js';
+import { type ClientChange, covers, type Fields, type ServerClient, union } from '../protocol/client.js';
 import { isAboutTask, taskIn } from '../protocol/versions.js';
-import type { ServerConversations } from './serverConversations.js';
-import type { Services } from './services.js';
-import { type Purpose, type Start, type StartOutcome, Starts } from './starts.js';
+import type { PoolDeps } from './services.js';
+import { knows, type Purpose, type Start, type StartOutcome, Starts } from './starts.js';
 import { longestTaskMs, Tasks } from './tasks.js';
 
 const replacedLimitMs = 30_000;
 const abandonedLimitMs = 30_000;
-
-export type PoolEvent =
-  | { readonly kind: 'taken'; readonly instance: Instance }
-  | { readonly kind: 'changed' }
-  | { readonly kind: 'offerChanged'; readonly instance: Instance; readonly offer: OfferKind }
-  | { readonly kind: 'died'; readonly cause: string; readonly use: InstanceUse }
-  | { readonly kind: 'started'; readonly instance: Instance; readonly listing: ToolListing }
-  | { readonly kind: 'startFailed'; readonly failure: StartFailure };
-
-interface PoolDeps {
-  readonly services: Services;
-  readonly server: string;
-  /** Returns the definition of this moment. Its launch never changes. */
-  readonly definition: () => ServerDefinition;
-  readonly conversations: ServerConversations;
-  readonly onEvent: (event: PoolEvent) => void;
-}
-
-/** The names of the called tool, and whether its server wants the call as a task of 2025-11-25. */
-interface CalledTool {
-  readonly original: string;
-  readonly published: string;
-  readonly asTask: boolean;
-}
 
 export type PoolFailure =
   | Extract<ServerOutcome<unknown>, { readonly kind: 'lost' | 'timedOut' }>
@@ -69,8 +33,6 @@ export type PoolFailure =
   | { readonly kind: 'notSent'; readonly cause: string }
   /** The request is only for the instance of the conversation, and it has none. */
   | { readonly kind: 'notHeld' };
-
-type PoolOutcome<Answered> = Answered | PoolFailure;
 
 let nextInstance = 1;
 
@@ -88,19 +50,14 @@ export class InstancePool {
     this.isShared = definition().trulyStateless;
     this.wanted = services.expectedClient().capabilities;
     this.tasks = new Tasks(services.clock, this.isShared);
-    this.ends = new PendingEnds((why) =>
-      services.serverLog(server).write('error', `Ending an instance failed: ${why}`),
+    const log = services.serverLog(server);
+    this.ends = new PendingEnds((why) => log.write('error', `Ending an instance failed: ${why}`));
+    this.starts = new Starts(
+      deps,
+      this.ends,
+      () => this.phase,
+      (...started) => this.connected(...started),
     );
-    this.starts = new Starts({
-      services,
-      server,
-      definition,
-      ends: this.ends,
-      phase: () => this.phase,
-      onConnected: (...started) => this.connected(...started),
-      onFailed: (failure) => deps.onEvent({ kind: 'startFailed', failure }),
-      onChange: () => this.changed(),
-    });
   }
 
   get live(): readonly Instance[] {
@@ -130,8 +87,8 @@ export class InstancePool {
   call(
     conversation: string,
     call: ToolCall,
-    { original, published, asTask }: CalledTool,
-  ): Promise<PoolOutcome<ToolOutcome>> {
+    { original, published, asTask }: { original: string; published: string; asTask: boolean },
+  ): Promise<ToolOutcome | PoolFailure> {
     // Written out, because a copy by `...` costs all who read it (P3).
     const { arguments: given, meta, signal, onProgress, client, instance } = call;
     const { timeouts, launch } = this.deps.definition();
@@ -151,11 +108,11 @@ export class InstancePool {
   }
 
   /** Finds the instance as a call does. The news of a lease wait for a call. */
-  request(conversation: string, request: OtherRequest): Promise<PoolOutcome<OtherOutcome>> {
+  request(conversation: string, request: OtherRequest): Promise<OtherOutcome | PoolFailure> {
     // A request to any instance does not come from its holder.
     const { client } = request.instance === 'any' ? {} : request;
     const timed = { ...request, client, timeouts: this.deps.definition().timeouts };
-    const send = (): Promise<PoolOutcome<OtherOutcome>> =>
+    const send = (): Promise<OtherOutcome | PoolFailure> =>
       this.use(conversation, request, (instance) => {
         request.recording?.onSend(instance.id, request.params);
         return instance.request(timed);
@@ -167,7 +124,12 @@ export class InstancePool {
 
   noteClient(client: ServerClient, change: ClientChange): void {
     for (const instance of this.instances) instance.noteClient(client, change);
-    if (change === 'gone' && client.conversation !== undefined) this.leave(client.conversation);
+    const { conversation } = client;
+    if (change !== 'gone' || conversation === undefined) return;
+    this.deps.conversations.forgetSubscriptions(conversation);
+    void this.starts.of(conversation)?.end();
+    const held = this.holderOf(conversation);
+    if (held) void this.retire(held, abandonedLimitMs, 'the session of its conversation has ended');
   }
 
   /** Ends the conversation's lease or cancels its start. Resolves with false if the conversation has neither. */
@@ -178,11 +140,6 @@ export class InstancePool {
     if (held?.hasTasks) void this.retire(held, longestTaskMs, reason);
     else if (held) await this.retire(held, 0, reason);
     return held !== undefined || starting !== undefined;
-  }
-
-  /** Starts the shared or the warm instance. It replaces the previous one. */
-  startWarm(): Promise<StartOutcome> {
-    return this.start({ kind: 'warm' });
   }
 
   /** Ends every instance and every start under way. The pool goes on serving. */
@@ -261,7 +218,8 @@ export class InstancePool {
     return signal.aborted ? { kind: 'cancelled' } : { kind: 'notSent', cause: 'its start was cancelled' };
   }
 
-  private start(purpose: Purpose, client?: ServerClient, waiter?: RequestTerms['signal']): Promise<StartOutcome> {
+  /** A pool with one shared instance starts that. The new instance replaces the one with the same use. */
+  start(purpose: Purpose, client?: ServerClient, waiter?: RequestTerms['signal']): Promise<StartOutcome> {
     if (this.isShared) return this.starts.start({ kind: 'shared' }, this.wanted, client, waiter);
     const { capabilities } = client ?? this.deps.services.expectedClient();
     return this.starts.start(purpose, capabilities, client, waiter);
@@ -284,12 +242,8 @@ export class InstancePool {
     return fits || this.phase !== 'open' ? shared : undefined;
   }
 
-  /** A server must learn exactly the capabilities of its client (G4). */
   private takeFree(conversation: string, client: ServerClient | undefined): Instance | undefined {
-    const own = client && capabilitiesKey(client.capabilities);
-    const fitting = [this.only('warm'), this.only('spare')].find(
-      (one) => one?.isOpen && (own === undefined || capabilitiesKey(one.declared) === own),
-    );
+    const fitting = [this.only('warm'), this.only('spare')].find((one) => one?.isOpen && knows(one.declared, client));
     if (fitting) this.hold(fitting, conversation, client);
     return fitting;
   }
@@ -305,26 +259,14 @@ export class InstancePool {
   }
 
   private give(instance: Instance, purpose: Purpose): void {
-    switch (purpose.kind) {
-      case 'shared':
-        this.replace(this.only('shared'), 'a client needed more capabilities');
-        instance.share(this.deps.conversations.shared);
-        return this.changed();
-      case 'leased':
-        return this.hold(instance, purpose.conversation, purpose.client);
-      case 'warm':
-        // A new instance is warm until it has another use.
-        this.replace(
-          this.find((one) => one !== instance && one.use.kind === 'warm'),
-          'another one took its place',
-        );
-        return;
-      case 'spare':
-        instance.use = { kind: 'spare' };
-        return;
-      default:
-        assertNever(purpose);
-    }
+    if (purpose.kind === 'leased') return this.hold(instance, purpose.conversation, purpose.client);
+    const isShared = purpose.kind === 'shared';
+    const before = this.find((one) => one !== instance && one.use.kind === purpose.kind);
+    this.replace(before, isShared ? 'a client needed more capabilities' : 'another one took its place');
+    instance.use = purpose;
+    if (!isShared) return;
+    instance.follow(this.deps.conversations.shared);
+    this.changed();
   }
 
   private hold(instance: Instance, conversation: string, client: ServerClient | undefined): void {
@@ -371,8 +313,8 @@ export class InstancePool {
       clock: services.clock,
       idleLimit: () => definition().timeouts.idle,
       onRest: () => services.connector.noteIdle(),
-      onOfferChanged: (_, offer) => this.deps.onEvent({ kind: 'offerChanged', instance, offer }),
-      onEnd: (_, reason, isDeath) => this.ended(instance, reason, isDeath),
+      onOfferChanged: (offer) => this.deps.onEvent({ kind: 'offerChanged', instance, offer }),
+      onEnd: (reason, isDeath) => this.ended(instance, reason, isDeath),
     });
     this.instances.add(instance);
     services.recorder.event({ event: 'started', toolset: server, instance: instance.id });
@@ -382,13 +324,6 @@ export class InstancePool {
   /** Until this is called, the slot belongs to the start, and others wait for room. */
   private letMakeRoom(instance: Instance): void {
     this.deps.services.connector.hold(instance.connection, instance);
-  }
-
-  private leave(conversation: string): void {
-    this.deps.conversations.forgetSubscriptions(conversation);
-    void this.starts.of(conversation)?.end();
-    const held = this.holderOf(conversation);
-    if (held) void this.retire(held, abandonedLimitMs, 'the session of its conversation has ended');
   }
 
   private async endSpare(reason: string): Promise<void> {
@@ -406,25 +341,7 @@ export class InstancePool {
 
   /** A dead instance is gone at once. Another one lives until its processes have ended. */
   private ended(instance: Instance, reason: string, isDeath: boolean): void {
-    const { use } = instance;
-    this.recordEnd(instance, reason, isDeath);
-    const drop = (): void => {
-      this.tasks.forget(instance);
-      this.instances.delete(instance);
-    };
-    this.noteLoss(instance, reason);
-    if (isDeath) drop();
-    this.ends.add(
-      instance.end(reason).finally(() => {
-        drop();
-        this.changed();
-      }),
-    );
-    if (isDeath) this.deps.onEvent({ kind: 'died', cause: reason, use });
-    this.changed();
-  }
-
-  private recordEnd({ id, lessee }: Instance, reason: string, isDeath: boolean): void {
+    const { id, lessee, use } = instance;
     const { services, server } = this.deps;
     // Behind this, the cause of a death may quote the server, whose texts are in no fact (H1b).
     const own = isDeath ? /^The server process [\w ]+/.exec(reason)?.[0] : reason;
@@ -435,9 +352,22 @@ export class InstancePool {
       ...(lessee !== undefined && { conversation: lessee }),
       ...(own !== undefined && { reason: own }),
     });
+    const drop = (): void => {
+      this.tasks.forget(instance);
+      this.instances.delete(instance);
+    };
+    this.noteLoss(instance, reason);
+    if (isDeath) drop();
+    this.ends.add(
+      instance
+        .end(reason)
+        .finally(drop)
+        .finally(() => this.changed()),
+    );
+    if (isDeath) this.deps.onEvent({ kind: 'died', cause: reason, use });
+    this.changed();
   }
 
-  /** Notes why its conversation has no instance now (X4). */
   private noteLoss({ use }: Instance, cause: string): void {
     if (use.kind === 'leased') this.deps.conversations.loses(use.conversation, cause);
   }

@@ -1,19 +1,9 @@
 /**
- * Brings a dead instance back (X4): after 1, 2 and 4 s with jitter. Then it gives up until the next request for a
- * start. A minute of health resets the count. It knows nothing of processes. Invariants: one wait or start at a time;
- * after `dispose` nothing starts.
+ * Brings a dead instance back (X4), and gives up after the last delay until the next request for a start. One wait or
+ * start at a time; after `dispose` nothing starts.
  */
-import type { Clock } from '../base/clock.js';
 import type { Disposable } from '../base/disposables.js';
-
-interface ReconnectionDeps {
-  readonly clock: Clock;
-  readonly random: () => number;
-  /** Resolves to true if it started. `well` is called before that. */
-  readonly start: () => Promise<boolean>;
-  readonly onChange: () => void;
-  readonly onGiveUp: () => void;
-}
+import type { Services } from './services.js';
 
 /** The milliseconds before each attempt. The last one is the last attempt. */
 const delays = [1_000, 2_000, 4_000];
@@ -31,14 +21,20 @@ export class Reconnection implements Disposable {
   /** The next attempt or the one under way; `at` is in epoch milliseconds. */
   pending: { readonly attempt: number; readonly at: number } | undefined;
 
-  constructor(private readonly deps: ReconnectionDeps) {
-    this.wellSince = deps.clock.now();
+  /** @param start resolves to true if it started. `well` is called before that. */
+  constructor(
+    private readonly services: Services,
+    private readonly start: () => Promise<boolean>,
+    private readonly onChange: () => void,
+    private readonly onGiveUp: () => void,
+  ) {
+    this.wellSince = services.clock.now();
   }
 
   died(): void {
     // A new instance may die before its start is known to have succeeded.
     if (this.starting) this.diedMeanwhile = true;
-    else if (!this.ended && !this.pending) this.scheduleAfterDeath();
+    else if (!this.ended && !this.pending) this.schedule(true);
   }
 
   /** Has to be called when another start makes the wait needless. */
@@ -48,7 +44,7 @@ export class Reconnection implements Disposable {
   }
 
   well(): void {
-    this.wellSince = this.deps.clock.now();
+    this.wellSince = this.services.clock.now();
     if (this.starting) return;
     this.timer?.dispose();
     this.pending = undefined;
@@ -60,35 +56,26 @@ export class Reconnection implements Disposable {
     this.pending = undefined;
   }
 
-  private scheduleAfterDeath(): void {
-    if (this.deps.clock.now() - this.wellSince >= healthyAfter) this.attempts = 0;
-    this.schedule();
-  }
-
-  private schedule(): void {
-    const { clock, random, onGiveUp, onChange } = this.deps;
+  private schedule(isAfterDeath: boolean): void {
+    const { clock, random } = this.services;
+    if (isAfterDeath && clock.now() - this.wellSince >= healthyAfter) this.attempts = 0;
     const delay = delays[this.attempts];
-    if (delay === undefined) {
-      this.pending = undefined;
-      onGiveUp();
-      return;
-    }
+    if (delay === undefined) return this.onGiveUp();
     this.attempts++;
     const ms = Math.round(delay * (1 - jitter + 2 * jitter * random()));
     this.pending = { attempt: this.attempts, at: clock.now() + ms };
     this.timer = clock.after(ms, () => void this.attempt());
-    onChange();
+    this.onChange();
   }
 
   private async attempt(): Promise<void> {
     this.starting = true;
     this.diedMeanwhile = false;
-    const started = await this.deps.start().catch(() => false);
+    const started = await this.start().catch(() => false);
     this.starting = false;
     if (this.ended) return;
     this.pending = undefined;
-    if (this.diedMeanwhile) this.scheduleAfterDeath();
-    else if (!started) this.schedule();
-    this.deps.onChange();
+    if (this.diedMeanwhile || !started) this.schedule(this.diedMeanwhile);
+    this.onChange();
   }
 }

@@ -1,7 +1,4 @@
-/**
- * Keeps data about the conversations of one server beyond its instances: their subscriptions (G4), and why each
- * conversation lost its last instance (L3, X4).
- */
+/** Keeps the subscriptions of a server's conversations (G4), and why each lost its last instance (L3, X4). */
 import { BoundedMap } from '../base/boundedMap.js';
 import type { Fields, ServerClient } from '../protocol/client.js';
 import type { LeaseNews } from '../protocol/request.js';
@@ -80,9 +77,7 @@ export class Subscriptions {
   }
 
   forget(session: object): string[] {
-    return [...this.byUri].flatMap(([uri, clients]) =>
-      clients.has(session) && this.remove(uri, session) ? [uri] : [],
-    );
+    return [...this.byUri].flatMap(([uri, known]) => (known.has(session) && this.remove(uri, session) ? [uri] : []));
   }
 
   /** Leaves out sessions that ended while no instance was there to notify. */
@@ -93,18 +88,18 @@ export class Subscriptions {
     return [...this.byUri.keys()];
   }
 
-  tell(key: string, method: string, params: Fields): void {
-    for (const client of [...(this.byUri.get(key)?.values() ?? [])]) client.tell(method, params);
+  of(key: string): readonly ServerClient[] {
+    return [...(this.byUri.get(key)?.values() ?? [])];
   }
 
   take(key: string): readonly ServerClient[] {
-    const clients = [...(this.byUri.get(key)?.values() ?? [])];
+    const clients = this.of(key);
     this.byUri.delete(key);
     return clients;
   }
 
   updated(params: Fields): void {
-    const { uri } = params as { uri?: unknown };
+    const { uri } = params;
     if (typeof uri !== 'string') return;
     for (const client of this.clientsOf(uri)) client.tell('notifications/resources/updated', params);
   }
@@ -113,9 +108,7 @@ export class Subscriptions {
   private clientsOf(uri: string): Iterable<ServerClient> {
     const found = new Map(this.byUri.get(uri));
     if (found.size > 0) return found.values();
-    for (const [subscribed, clients] of this.byUri) {
-      if (uri.startsWith(subscribed)) for (const [session, client] of clients) found.set(session, client);
-    }
-    return found.values();
+    const around = [...this.byUri].filter(([subscribed]) => uri.startsWith(subscribed));
+    return new Map(around.flatMap(([, clients]) => [...clients])).values();
   }
 }

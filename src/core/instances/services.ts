@@ -1,10 +1,13 @@
-/** The shared services of the engine. `host/assemble` makes them once. */
+/** The shared services of the engine, which `host/assemble` makes once, and the input of a pool. */
 import type { Clock } from '../base/clock.js';
 import type { Log, Redactor } from '../base/log.js';
 import type { Recorder } from '../calls/recorder.js';
+import type { ServerDefinition } from '../config/model.js';
+import type { OfferKind, StartFailure, ToolListing } from '../connections/connection.js';
 import type { ExpectedClient } from '../protocol/client.js';
+import type { Instance, InstanceUse } from './instance.js';
 import type { LimitedConnector } from './limit.js';
-import type { KnownConversations } from './serverConversations.js';
+import type { KnownConversations, ServerConversations } from './serverConversations.js';
 import type { StartTurns } from './startTurns.js';
 
 export interface Services {
@@ -22,4 +25,21 @@ export interface Services {
   readonly expectedClient: () => ExpectedClient;
   /** By default, no instance starts for a conversation that has not called. */
   readonly conversations: KnownConversations | undefined;
+}
+
+export type PoolEvent =
+  | { readonly kind: 'taken'; readonly instance: Instance }
+  | { readonly kind: 'changed' }
+  | { readonly kind: 'offerChanged'; readonly instance: Instance; readonly offer: OfferKind }
+  | { readonly kind: 'died'; readonly cause: string; readonly use: InstanceUse }
+  | { readonly kind: 'started'; readonly instance: Instance; readonly listing: ToolListing }
+  | { readonly kind: 'startFailed'; readonly failure: StartFailure };
+
+export interface PoolDeps {
+  readonly services: Services;
+  readonly server: string;
+  /** Returns the definition of this moment. Its launch never changes. */
+  readonly definition: () => ServerDefinition;
+  readonly conversations: ServerConversations;
+  readonly onEvent: (event: PoolEvent) => void;
 }

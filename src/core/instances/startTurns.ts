@@ -1,9 +1,6 @@
 /**
- * Gives turns to process starts without a waiting caller, so that they leave the processor to starts with one (P8). A
- * start with a caller has its turn at once, and the others wait until it has ended.
- *
- * Invariants: the number of other starts in their turn is limited; a long start waits for something else than a
- * processor, and no longer counts.
+ * Gives turns to process starts, so that those without a waiting caller leave the processor to those with one (P8). A
+ * long start waits for something else than a processor, and no longer counts.
  */
 import type { Clock } from '../base/clock.js';
 import type { Disposable } from '../base/disposables.js';
@@ -11,26 +8,17 @@ import type { Disposable } from '../base/disposables.js';
 /** The milliseconds after which a start no longer keeps others waiting. */
 const longestTurnMs = 5_000;
 
-export class StartTurn {
-  private announce: () => void = () => {};
+export interface StartTurn {
   /** Undefined if it has come already. Resolves when it comes, or ends. */
-  coming: Promise<void> | undefined = new Promise((resolve) => (this.announce = resolve));
-  limit: Disposable | undefined;
-
-  /** @param hurry has to be called when a caller waits for the start */
-  constructor(
-    readonly hurry: () => void,
-    readonly end: () => void,
-  ) {}
-
-  come(): void {
-    this.coming = undefined;
-    this.announce();
-  }
+  coming: Promise<void> | undefined;
+  /** Has to be called when a caller waits for the start. */
+  hurry(): void;
+  end(): void;
 }
 
 export class StartTurns {
-  private readonly waiting = new Set<StartTurn>();
+  /** How each turn begins. */
+  private readonly waiting = new Set<() => void>();
   private readonly running = new Set<StartTurn>();
 
   constructor(
@@ -39,37 +27,40 @@ export class StartTurns {
   ) {}
 
   take(isAwaited: boolean): StartTurn {
-    const turn: StartTurn = new StartTurn(
-      () => {
-        if (this.waiting.delete(turn)) this.begin(turn);
+    const { waiting, running } = this;
+    let announce = (): void => {};
+    let limit: Disposable | undefined;
+    const come = (): void => {
+      turn.coming = undefined;
+      announce();
+    };
+    const begin = (): void => {
+      running.add(turn);
+      limit = this.clock.after(longestTurnMs, turn.end);
+      come();
+    };
+    const turn: StartTurn = {
+      coming: new Promise((resolve) => (announce = resolve)),
+      hurry: () => void (waiting.delete(begin) && begin()),
+      end: () => {
+        limit?.dispose();
+        if (waiting.delete(begin)) come();
+        running.delete(turn);
+        this.next();
       },
-      () => this.end(turn),
-    );
-    if (isAwaited) this.begin(turn);
-    else this.waiting.add(turn);
+    };
+    if (isAwaited) begin();
+    else waiting.add(begin);
     // In one edit, awaited starts come first, in any order of the file.
     queueMicrotask(() => this.next());
     return turn;
   }
 
-  private begin(turn: StartTurn): void {
-    this.running.add(turn);
-    turn.limit = this.clock.after(longestTurnMs, () => this.end(turn));
-    turn.come();
-  }
-
-  private end(turn: StartTurn): void {
-    turn.limit?.dispose();
-    if (this.waiting.delete(turn)) turn.come();
-    this.running.delete(turn);
-    this.next();
-  }
-
   private next(): void {
-    for (const turn of this.waiting) {
+    for (const begin of this.waiting) {
       if (this.running.size >= this.most) return;
-      this.waiting.delete(turn);
-      this.begin(turn);
+      this.waiting.delete(begin);
+      begin();
     }
   }
 }

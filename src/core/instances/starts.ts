@@ -1,17 +1,17 @@
 /**
- * Starts the instances of one pool. Invariants: there is one start at a time for each conversation; there is one start
- * ahead at most; a start ahead makes no caller wait and evicts no instance; a cancelled start leaves nothing.
+ * Starts the instances of one pool. Invariants: there is one start at a time for each conversation, and one start ahead
+ * at most, which makes no caller wait and evicts no instance; a cancelled start leaves nothing.
  */
 import type { CancelSignal } from '../base/cancellation.js';
 import type { Disposable } from '../base/disposables.js';
 import { untilAborted } from '../base/events.js';
 import type { PendingEnds } from '../base/pendingEnds.js';
 import type { ServerDefinition } from '../config/model.js';
-import type { Connection, ConnectOutcome, StartFailure, ToolListing } from '../connections/connection.js';
+import type { Connection, ConnectOutcome, ToolListing } from '../connections/connection.js';
 import { capabilitiesKey, expectedClient, type Fields, type ServerClient } from '../protocol/client.js';
 import type { Instance } from './instance.js';
 import type { NotStarted, SlotHolder } from './limit.js';
-import type { Services } from './services.js';
+import type { PoolDeps, Services } from './services.js';
 import type { StartTurn } from './startTurns.js';
 
 export type Purpose =
@@ -22,28 +22,16 @@ export type Purpose =
 
 export type StartOutcome = { readonly kind: 'started'; readonly instance: Instance } | NotStarted;
 
-interface StartsDeps {
-  readonly services: Services;
-  readonly server: string;
-  readonly definition: () => ServerDefinition;
-  /** `draining`: it starts nothing new. `closed`: a new connection is closed. */
-  readonly phase: () => 'open' | 'draining' | 'closed';
-  readonly onConnected: (connection: Connection, start: Start, listing: ToolListing) => Instance;
-  readonly onFailed: (failure: StartFailure) => void;
-  readonly onChange: () => void;
-  readonly ends: PendingEnds;
-}
-
 /** A start ahead waits, so that it does not slow down the first call of the latest conversation. */
 const aheadDelayMs = 100;
 
 export class Start implements SlotHolder {
   readonly idleSince = undefined;
   readonly waitsSince = undefined;
-  /** Each aborts when its caller no longer waits. */
   readonly waiters: CancelSignal[] = [];
   outcome: Promise<StartOutcome> = Promise.resolve({ kind: 'cancelled' });
   private readonly controller = new AbortController();
+  readonly signal = this.controller.signal;
 
   /**
    * @param purpose becomes another when a conversation takes a start ahead
@@ -56,10 +44,6 @@ export class Start implements SlotHolder {
     readonly turn: StartTurn | undefined,
     readonly client: ServerClient,
   ) {}
-
-  get signal(): AbortSignal {
-    return this.controller.signal;
-  }
 
   get phase(): SlotHolder['phase'] {
     return this.signal.aborted ? 'ending' : 'starting';
@@ -100,7 +84,13 @@ export class Starts {
   private readonly underWay = new Map<string, Start>();
   private delay: Disposable | undefined;
 
-  constructor(private readonly deps: StartsDeps) {}
+  /** @param phase `draining`: it starts nothing new. `closed`: a new connection is closed. */
+  constructor(
+    private readonly deps: PoolDeps,
+    private readonly ends: PendingEnds,
+    private readonly phase: () => 'open' | 'draining' | 'closed',
+    private readonly connected: (connection: Connection, start: Start, listing: ToolListing) => Instance,
+  ) {}
 
   get all(): readonly Start[] {
     return [...this.underWay.values()];
@@ -128,7 +118,7 @@ export class Starts {
   start(purpose: Purpose, declared: Fields, client?: ServerClient, waiter?: CancelSignal): Promise<StartOutcome> {
     const joined = this.underWay.get(keyOf(purpose));
     const usable = joined?.signal.aborted ? undefined : joined;
-    if (!usable && this.deps.phase() !== 'open') return Promise.resolve({ kind: 'cancelled' });
+    if (!usable && this.phase() !== 'open') return Promise.resolve({ kind: 'cancelled' });
     const start = usable ?? this.taken(purpose) ?? this.begin(purpose, declared, client);
     if (waiter) start.waiters.push(waiter);
     return start.outcome;
@@ -140,7 +130,7 @@ export class Starts {
     const { clock, turns } = this.deps.services;
     this.delay = clock.after(aheadDelayMs, () => {
       this.delay = undefined;
-      if (isWanted()) this.deps.ends.add(this.begin({ kind: 'spare' }, declared, undefined, turns.take(false)).outcome);
+      if (isWanted()) this.ends.add(this.begin({ kind: 'spare' }, declared, undefined, turns.take(false)).outcome);
     });
   }
 
@@ -155,8 +145,7 @@ export class Starts {
   private taken(purpose: Purpose): Start | undefined {
     const { ahead } = this;
     if (!ahead || purpose.kind !== 'leased') return undefined;
-    const { client } = purpose;
-    if (client && capabilitiesKey(client.capabilities) !== capabilitiesKey(ahead.declared)) return undefined;
+    if (!knows(ahead.declared, purpose.client)) return undefined;
     this.underWay.delete('spare');
     ahead.purpose = purpose;
     ahead.since = this.deps.services.clock.now();
@@ -173,7 +162,7 @@ export class Starts {
       turn?.end();
       const key = keyOf(start.purpose);
       if (this.underWay.get(key) === start) this.underWay.delete(key);
-      this.deps.onChange();
+      this.deps.onEvent({ kind: 'changed' });
     });
     return start;
   }
@@ -181,29 +170,34 @@ export class Starts {
   private register(start: Start): void {
     const key = keyOf(start.purpose);
     const before = this.underWay.get(key);
-    if (before) this.deps.ends.add(before.outcome);
+    if (before) this.ends.add(before.outcome);
     this.underWay.set(key, start);
-    this.deps.onChange();
+    this.deps.onEvent({ kind: 'changed' });
   }
 
   private async run(start: Start): Promise<StartOutcome> {
-    const { services, server, definition, phase } = this.deps;
+    const { services, server, definition } = this.deps;
     const outcome = await start.connect(server, definition, services);
     if (outcome.kind === 'failed') {
       if (start.purpose.kind === 'spare')
         services.serverLog(server).write('info', `No spare instance: ${outcome.failure.message}`);
-      else if (phase() === 'open') this.deps.onFailed(outcome.failure);
+      else if (this.phase() === 'open') this.deps.onEvent({ kind: 'startFailed', failure: outcome.failure });
     }
     if (outcome.kind !== 'connected') return outcome;
-    if (phase() === 'closed' || start.signal.aborted) {
+    if (this.phase() === 'closed' || start.signal.aborted) {
       await outcome.connection.close();
       return { kind: 'cancelled' };
     }
-    return { kind: 'started', instance: this.deps.onConnected(outcome.connection, start, outcome.listing) };
+    return { kind: 'started', instance: this.connected(outcome.connection, start, outcome.listing) };
   }
 }
 
 /** Ids of conversations have a prefix here, so that they differ from the other purposes. */
 function keyOf(purpose: Purpose): string {
   return purpose.kind === 'leased' ? `leased ${purpose.conversation}` : purpose.kind;
+}
+
+/** A server must learn exactly the capabilities of its client (G4). */
+export function knows(declared: Fields, client: ServerClient | undefined): boolean {
+  return !client || capabilitiesKey(client.capabilities) === capabilitiesKey(declared);
 }

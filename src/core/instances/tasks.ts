@@ -1,6 +1,5 @@
 /**
- * Knows the tasks of one server. Other conversations never learn of a task. An instance with a task neither idles nor makes
- * room, and after a release it ends with its last task (L2). Invariant: the number of tasks and their time are bounded.
+ * Knows the tasks of one server, bounded in number and time. An instance with a task neither idles nor makes room (L2).
  */
 import { BoundedMap } from '../base/boundedMap.js';
 import type { Clock } from '../base/clock.js';
@@ -43,11 +42,6 @@ export class Tasks {
     this.note(task, result as Fields);
   }
 
-  /** True if an instance of this server works, or has worked, on a task of the conversation. */
-  has(id: string, conversation: string): boolean {
-    return this.of(id, conversation) !== undefined;
-  }
-
   /** @param otherwise asks if no instance is known to work on it */
   async request<Otherwise>(
     request: TimedRequest,
@@ -62,7 +56,8 @@ export class Tasks {
     return outcome.kind === 'result' ? { ...outcome, tool: task.tool } : outcome;
   }
 
-  private of(id: string, conversation: string): Task | undefined {
+  /** Finds a task of the conversation on which an instance of this server works, or has worked. */
+  of(id: string, conversation: string): Task | undefined {
     return this.known.get(this.keyOf(id, conversation));
   }
 

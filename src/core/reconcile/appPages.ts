@@ -1,14 +1,15 @@
 /**
- * Checks whether the apps of one server's published tools can be shown (G8). It reads each page once, from an instance that
- * is live already, and looks at it again whenever a client reads it. A page without an answer is no fault.
+ * Checks whether the apps of one server's published tools can be shown (G8): once, and when a client reads their page.
+ * A page without an answer is no fault.
  */
 import { appFault } from '../apps/appResource.js';
 import { appOf } from '../apps/toolMeta.js';
+import type { Redactor } from '../base/log.js';
 import type { Problem } from '../base/problem.js';
 import { clipped } from '../base/text.js';
-import type { PoolFailure } from '../instances/pool.js';
+import type { InstancePool, PoolFailure } from '../instances/pool.js';
 import { errorCodes } from '../protocol/errors.js';
-import type { OtherOutcome, OtherRequest } from '../protocol/request.js';
+import type { OtherOutcome } from '../protocol/request.js';
 import type { PublishedTool } from '../tools/catalogue.js';
 import type { At } from '../tools/problems.js';
 import { appUnusable } from './problems.js';
@@ -17,20 +18,18 @@ const mostPages = 32;
 const longestUri = 200;
 const longestError = 300;
 
-interface AppPagesDeps {
-  readonly read: (request: OtherRequest) => Promise<OtherOutcome | PoolFailure> | undefined;
-  readonly signal: AbortSignal;
-  readonly redact: (text: string) => string;
-  readonly onChange: () => void;
-}
-
 export class AppPages {
   private readonly faults = new Map<string, string | undefined>();
   private readonly asked = new Set<string>();
   private tools: readonly PublishedTool[] = [];
   private last: Promise<unknown> = Promise.resolve();
 
-  constructor(private readonly deps: AppPagesDeps) {}
+  constructor(
+    private readonly pool: InstancePool,
+    private readonly signal: AbortSignal,
+    private readonly redactor: Pick<Redactor, 'redact'>,
+    private readonly onChange: () => void,
+  ) {}
 
   follow(tools: readonly PublishedTool[]): void {
     this.tools = tools;
@@ -47,7 +46,7 @@ export class AppPages {
     const fault = outcome.kind === 'result' ? appFault(uri, outcome.result['contents']) : this.refused(outcome);
     const isNew = !this.faults.has(uri) || this.faults.get(uri) !== fault;
     this.faults.set(uri, fault);
-    if (isNew) this.deps.onChange();
+    if (isNew) this.onChange();
   }
 
   problems(at: At): Problem[] {
@@ -58,15 +57,16 @@ export class AppPages {
   }
 
   private async look(uri: string): Promise<void> {
-    const { signal, read } = this.deps;
+    const { signal } = this;
     if (signal.aborted) return;
     if (!uri.startsWith('ui://')) return this.note(uri, { kind: 'result', result: {} });
-    const outcome = await read({ method: 'resources/read', params: { uri }, signal, instance: 'any' });
-    if (outcome && !signal.aborted) this.note(uri, outcome);
+    if (!this.pool.open) return;
+    const outcome = await this.pool.request('', { method: 'resources/read', params: { uri }, signal, instance: 'any' });
+    if (!signal.aborted) this.note(uri, outcome);
   }
 
   private refused({ code, message }: Extract<OtherOutcome, { kind: 'error' }>): string {
-    const said = clipped(this.deps.redact(message), longestError);
+    const said = clipped(this.redactor.redact(message), longestError);
     return code === errorCodes.methodNotFound
       ? 'the server has no resources'
       : `the server does not give it (${said.replace(/\.$/, '')})`;

@@ -2,6 +2,7 @@
 import { assertNever } from '../base/assertNever.js';
 import type { Problem } from '../base/problem.js';
 import type { StartFailure } from '../connections/connection.js';
+import type { Services } from '../instances/services.js';
 
 export type FailureCause =
   | { readonly kind: 'startFailed'; readonly failure: StartFailure }
@@ -20,6 +21,16 @@ export function redactedCause(cause: FailureCause, redact: (text: string) => str
   return { kind, failure: { ...failure, message: redact(failure.message), fix: redact(failure.fix) } };
 }
 
+/** Makes the failure of this moment, and records and logs it. */
+export function failureOf(cause: FailureCause, { id, services }: { id: string; services: Services }): Failure {
+  const { clock, log, recorder, redactor } = services;
+  const failure = { ...redactedCause(cause, (text) => redactor.redact(text)), since: clock.now() };
+  const { reason, fix } = describeFailure(failure);
+  if (cause.kind === 'startFailed') recorder.event({ event: 'start failed', toolset: id, reason: cause.failure.code });
+  log.write('error', `${id}: ${reason} ${fix}`);
+  return failure;
+}
+
 /** A dead lease takes nothing down, because the next call of its conversation starts another. */
 export function takesDown(failure: Failure): boolean {
   return failure.kind !== 'lost' || failure.final;
@@ -31,13 +42,11 @@ export function describeFailure(failure: Failure): { reason: string; fix: string
       return { reason: failure.failure.message, fix: failure.failure.fix };
     case 'refused':
       return { reason: failure.problems[0].message, fix: failure.problems[0].fix };
-    case 'lost':
-      return {
-        reason: failure.final
-          ? `It ended again and again, so it is no longer restarted: ${failure.cause}`
-          : failure.cause,
-        fix: 'Restart it, edit its entry, or let the next call start it. Its log shows its last output.',
-      };
+    case 'lost': {
+      const before = failure.final ? 'It ended again and again, so it is no longer restarted: ' : '';
+      const fix = 'Restart it, edit its entry, or let the next call start it. Its log shows its last output.';
+      return { reason: before + failure.cause, fix };
+    }
     default:
       return assertNever(failure);
   }

@@ -1,7 +1,6 @@
 /**
- * The lists of one server's instances. They may differ: some servers offer more to a client that can be asked, or switch
- * tools on when they are called (G3g). A conversation sees the list of its instance. Without an instance, it sees the
- * *common* list. Invariants: equal lists are kept once; nothing is kept for an instance that is gone.
+ * The lists of one server's instances, which may differ (G3g). Without an instance, a conversation sees the *common*
+ * list. Invariants: equal lists are kept once; nothing is kept for an instance that is gone.
  */
 import type { ServerDefinition } from '../config/model.js';
 import type { ToolListing } from '../connections/connection.js';
@@ -63,7 +62,6 @@ export class Offers {
   /** Spare instances that nobody has taken. Their first list is not for all yet. */
   private readonly spares = new WeakSet<Instance>();
   commonDeclared: string;
-  /** True if a conversation may see another list than the common one. */
   isVaried = false;
 
   constructor(
@@ -116,7 +114,6 @@ export class Offers {
   }
 
   offerOf(listing: ToolListing, instances: readonly Instance[]): Offer {
-    const known = this.all(instances).find((one) => sameJson(one.listing, listing));
-    return known ?? Offer.of(listing);
+    return this.all(instances).find((one) => sameJson(one.listing, listing)) ?? Offer.of(listing);
   }
 }

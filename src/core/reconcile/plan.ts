@@ -8,7 +8,7 @@ export interface Running {
   readonly stopped: Pick<ServerDefinition, 'launchHash' | 'viewHash'> | undefined;
 }
 
-export interface Permits {
+interface Permits {
   readonly wanted: boolean;
   readonly serving: boolean;
 }
@@ -62,40 +62,33 @@ export function diverges(wanted: ConfiguredServer | undefined, serving: Running[
   return wanted.definition.launchHash !== serving.launchHash || wanted.definition.viewHash !== serving.viewHash;
 }
 
-/** Returns the approval of a definition. It asks no person. */
 export type Judge = (definition: ServerDefinition) => ApprovalStatus;
 
 export function enabledDefinition(wanted: ConfiguredServer | undefined): ServerDefinition | undefined {
   return wanted?.kind === 'valid' && wanted.definition.enabled ? wanted.definition : undefined;
 }
 
-export function permitsOf(
-  judge: Judge,
-  wanted: ConfiguredServer | undefined,
-  serving: ServerDefinition | undefined,
-): Permits {
+/** The question what may run. */
+export interface Asked {
+  readonly judge: Judge;
+  readonly wanted: ConfiguredServer | undefined;
+  readonly serving: ServerDefinition | undefined;
+}
+
+export function permitsOf({ judge, wanted, serving }: Asked): Permits {
   const may = (definition: ServerDefinition | undefined): boolean =>
     definition === undefined || judge(definition).kind !== 'pending';
   return { wanted: may(enabledDefinition(wanted)), serving: may(serving) };
 }
 
 /** Without a valid and approved definition in the file, a person starts the serving one. */
-export function startableDefinition(
-  judge: Judge,
-  wanted: ConfiguredServer | undefined,
-  serving: ServerDefinition | undefined,
-): ServerDefinition | undefined {
-  if (wanted?.kind === 'invalid') return serving;
-  return permitsOf(judge, wanted, serving).wanted ? enabledDefinition(wanted) : serving;
+export function startableDefinition(asked: Asked): ServerDefinition | undefined {
+  const { wanted, serving } = asked;
+  return wanted?.kind === 'invalid' || !permitsOf(asked).wanted ? serving : enabledDefinition(wanted);
 }
 
 /** A server that a person stopped needs no question. */
-export function approvalOf(
-  judge: Judge,
-  wanted: ConfiguredServer | undefined,
-  serving: ServerDefinition | undefined,
-  stopped: boolean,
-): ApprovalStatus {
+export function approvalOf({ judge, wanted, serving }: Asked, stopped: boolean): ApprovalStatus {
   const definition = wanted?.kind === 'valid' ? wanted.definition : serving;
   if (!definition) return { kind: 'notAsked' };
   const approval = judge(definition);

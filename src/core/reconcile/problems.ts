@@ -3,6 +3,7 @@ import { changePhrase, type ChangedOffer } from '../approval/offerPrints.js';
 import type { Problem } from '../base/problem.js';
 import { shortList, clipped } from '../base/text.js';
 import type { StartFailure } from '../connections/connection.js';
+import type { SignInStatus } from '../connections/http/oauth/contract.js';
 import { problem, type At } from '../tools/problems.js';
 
 export function approvalPending(at: At, changed: boolean): Problem {
@@ -13,19 +14,17 @@ export function approvalPending(at: At, changed: boolean): Problem {
   return problem(at, 'approval-pending', 'information', message, fix);
 }
 
-/** @param fix the next step, if a person cannot sign in in a browser */
-export function signInNeeded(
-  at: At,
-  why: string,
-  fix = 'Run “MCP Toolsets: Sign In to Server”, which opens your browser. Without an editor, give the server an Authorization header.',
-): Problem {
-  return problem(at, 'sign-in-needed', 'error', `"${at.server}" needs a sign-in. ${why}`, fix);
-}
-
-export function rightsLacking(at: At, scope: string): Problem {
-  const message = `A call of "${at.server}" needed more rights than were granted: ${scope}.`;
+export function signInProblems(at: At, status: SignInStatus): Problem[] {
+  if (status.kind === 'needed') {
+    const usualFix =
+      'Run “MCP Toolsets: Sign In to Server”, which opens your browser. Without an editor, give the server an Authorization header.';
+    const message = `"${at.server}" needs a sign-in. ${status.why}`;
+    return [problem(at, 'sign-in-needed', 'error', message, status.fix ?? usualFix)];
+  }
+  if (status.kind === 'none' || status.lacks === undefined) return [];
+  const message = `A call of "${at.server}" needed more rights than were granted: ${status.lacks}.`;
   const fix = 'Run “MCP Toolsets: Sign In to Server” to grant them. Everything else works without them.';
-  return problem(at, 'sign-in-needed', 'warning', message, fix);
+  return [problem(at, 'sign-in-needed', 'warning', message, fix)];
 }
 
 export function startFailed(at: At, { code, message, fix, path, instead }: StartFailure): Problem {

@@ -1,7 +1,6 @@
 /**
- * The data about a server that is kept for the next window, and the stand-in that publishes it until the server has
- * listed now (P8). A stand-in has no instance, so its calls wait for the start. Invariants: it is only for the launch that
- * listed it; it never replaces a serving definition.
+ * The offer of a server that is kept for the next window, and the stand-in that publishes it until the server has
+ * listed (P8). Calls on a stand-in wait for the start. It never replaces a serving definition.
  */
 import type { ServerDefinition } from '../config/model.js';
 import type { Connection, ToolListing } from '../connections/connection.js';
@@ -38,7 +37,7 @@ export type StandIn = NonNullable<ReturnType<typeof standInOf>>;
 
 /** Returns undefined if two remembered tools would have one name. The server itself has to decide. */
 export function standInOf(definition: ServerDefinition, remembered: RememberedOffer, report: FilteredToolsReport) {
-  const { listing, instructions, serverInfo, capabilities, protocolVersion, declared, at: rememberedAt } = remembered;
+  const { listing, instructions, capabilities, protocolVersion, declared, at: rememberedAt } = remembered;
   const curated = Offer.of(listing).curate(definition, report);
   if (curated.kind === 'refused') return undefined;
   // Another list needs an instance, so there is only one here.
@@ -50,7 +49,7 @@ export function standInOf(definition: ServerDefinition, remembered: RememberedOf
     curated,
     listing,
     instructions,
-    serverInfo,
+    spoken: remembered,
     features: featuresOf(capabilities, protocolVersion),
     ownLists: [],
     offeredTo: () => offered,

@@ -1,15 +1,12 @@
 /**
- * One server of the config file. It carries out one step at a time until the file is served, and keeps the
- * last-known-good definition if a step fails (R2, R3).
- *
- * Invariants: the serving definition is replaced in one synchronous step; an overtaken start ends and changes nothing;
- * a launch without approval never starts (S1); a disposed unit leaves nothing.
+ * One server of the config file. It carries out one step at a time, and keeps the last-known-good definition if a step
+ * fails (R2, R3). Invariants: the serving definition is replaced in one synchronous step; an overtaken start ends and
+ * changes nothing; a launch without approval never starts (S1); a disposed unit leaves nothing.
  */
 import { assertNever } from '../base/assertNever.js';
 import type { CancelSignal } from '../base/cancellation.js';
 import { untilAborted } from '../base/events.js';
 import { PendingEnds } from '../base/pendingEnds.js';
-import type { ServerEvent } from '../calls/fact.js';
 import type { ConfiguredServer, ServerDefinition } from '../config/model.js';
 import type { ConnectOutcome } from '../connections/connection.js';
 import type { PoolFailure } from '../instances/pool.js';
@@ -18,15 +15,15 @@ import type { Services } from '../instances/services.js';
 import { Start } from '../instances/starts.js';
 import { expectedClient, type Fields } from '../protocol/client.js';
 import type { FilteredToolsReport } from '../tools/problems.js';
-import { describeFailure, redactedCause, takesDown, type Failure, type FailureCause } from './failure.js';
+import { failureOf, takesDown, type Failure, type FailureCause } from './failure.js';
 import { Offer } from './offers.js';
 import {
   approvalOf,
+  type Asked,
   diverges,
   editOf,
   enabledDefinition,
   type Judge,
-  type Permits,
   permitsOf,
   planStep,
   startableDefinition,
@@ -62,18 +59,19 @@ export interface UnitPolicy {
   readonly drainLimitMs: number;
 }
 
+export type Releaser = 'a person' | 'this conversation';
+
 const revoked = 'its approval was revoked';
 
 export class ServerUnit {
   private wanted: ConfiguredServer | undefined;
-  private current: Serving | undefined;
+  serving: Serving | undefined;
   private standIn: StandIn | undefined;
   private remembered: RememberedOffer | undefined;
   private attempt: Attempt | undefined;
   private stopped: { readonly definition: ServerDefinition; readonly since: number } | undefined;
-  /** Why the definition of the file does not serve. The serving one may have a fault at the same time. */
+  /** Why the definition of the file does not serve. The serving one may have its own fault. */
   private failure: Failure | undefined;
-  private servingFailure: Failure | undefined;
   private divergedAt: number | undefined;
   private heldBack = false;
   private readonly ends: PendingEnds;
@@ -86,17 +84,13 @@ export class ServerUnit {
     this.conversations = new ServerConversations(services.conversations?.of(id));
   }
 
-  get serving(): Serving | undefined {
-    return this.current;
-  }
-
   get published(): Serving | StandIn | undefined {
-    return this.current ?? this.standIn;
+    return this.serving ?? this.standIn;
   }
 
   /** A request to a stand-in waits here for the start, and finds the real tools. */
   async ready(signal: CancelSignal): Promise<Serving | PoolFailure | { readonly kind: 'cancelled' }> {
-    for (let asked: StandIn | undefined; !this.current && this.standIn && !signal.aborted;) {
+    for (let asked: StandIn | undefined; !this.serving && this.standIn && !signal.aborted;) {
       if (!this.attempt) {
         if (asked === this.standIn) break;
         asked = this.standIn;
@@ -106,48 +100,43 @@ export class ServerUnit {
       this.attempt?.start.turn?.hurry();
       await Promise.race([this.attempt?.done, untilAborted(signal)]);
     }
-    if (this.current) return this.current;
+    if (this.serving) return this.serving;
     if (signal.aborted) return { kind: 'cancelled' };
     const { failure } = this;
-    return failure?.kind === 'startFailed'
-      ? { kind: 'startFailed', failure: failure.failure }
-      : { kind: 'notSent', cause: 'the server was stopped or changed' };
+    if (failure?.kind === 'startFailed') return { kind: 'startFailed', failure: failure.failure };
+    return { kind: 'notSent', cause: 'the server was stopped or changed' };
   }
 
   async settled(): Promise<void> {
     while (this.attempt) await this.attempt.done;
-    await this.current?.settled();
+    await this.serving?.settled();
   }
 
   apply(wanted: ConfiguredServer | undefined): void {
-    this.recordEdit(wanted);
+    const reason = this.wanted && editOf(this.wanted, wanted);
+    if (reason !== undefined) this.deps.services.recorder.event({ event: 'edited', toolset: this.deps.id, reason });
     this.wanted = wanted;
-    const [serving, starting, stopped] = [this.current, this.attempt, this.stopped].map((each) => each?.definition);
-    const step = planStep(wanted, { serving, starting, stopped }, this.permits());
+    const [serving, starting, stopped] = [this.serving, this.attempt, this.stopped].map((each) => each?.definition);
+    const step = planStep(wanted, { serving, starting, stopped }, permitsOf(this.asked));
     this.heldBack = step.kind === 'hold' || step.kind === 'revoke';
     if (this.heldBack && wanted?.kind === 'valid') this.deps.memory?.forget(wanted.definition);
+    if (step.kind !== 'none' && step.kind !== 'keepPrevious') this.stopped = undefined;
     switch (step.kind) {
       case 'none':
         break;
       case 'withdraw':
-        this.overtake();
-        this.stopped = undefined;
-        this.failure = undefined;
-        this.replace(undefined, 'it was removed or disabled');
-        break;
       case 'keepPrevious':
       case 'hold':
-        if (step.kind === 'hold') this.stopped = undefined;
         this.overtake();
         this.failure = undefined;
-        this.standDown();
+        if (step.kind === 'withdraw') this.replace(undefined, 'it was removed or disabled');
+        else this.standDown();
         break;
       case 'revoke':
         this.endNow(revoked);
         break;
       case 'recurate':
         this.overtake();
-        this.stopped = undefined;
         this.recurate(step.definition);
         break;
       case 'redirect':
@@ -156,7 +145,6 @@ export class ServerUnit {
         if (!this.standIn) this.attempt?.start.turn?.hurry();
         break;
       case 'start':
-        this.stopped = undefined;
         this.begin(step.definition);
         break;
       default:
@@ -166,7 +154,7 @@ export class ServerUnit {
   }
 
   reconsider(): void {
-    const { wanted, serving } = this.permits();
+    const { wanted, serving } = permitsOf(this.asked);
     this.endDraining(revoked, ({ definition }) => this.deps.policy.judge(definition).kind === 'pending');
     if (this.heldBack || !wanted || !serving) this.apply(this.wanted);
     else this.changed();
@@ -174,8 +162,8 @@ export class ServerUnit {
 
   async start(): Promise<void> {
     this.stopped = undefined;
-    const serving = this.current;
-    const definition = this.startable();
+    const serving = this.serving;
+    const definition = startableDefinition(this.asked);
     if (!definition) this.apply(this.wanted);
     else if (serving?.definition.launchHash !== definition.launchHash) {
       if (this.attempt) this.attempt.start.turn?.hurry();
@@ -188,7 +176,7 @@ export class ServerUnit {
   }
 
   async stop(): Promise<void> {
-    const definition = enabledDefinition(this.wanted) ?? this.current?.definition;
+    const definition = enabledDefinition(this.wanted) ?? this.serving?.definition;
     if (!definition) return;
     this.stopped = { definition, since: this.deps.services.clock.now() };
     this.endNow('a person stopped it');
@@ -198,22 +186,20 @@ export class ServerUnit {
 
   /** The tools stay published. Leases end only for a person. For an agent, one starts if no other is live (L5). */
   async restart(by: 'a person' | 'an agent'): Promise<void> {
-    const [serving, definition] = [this.current, this.startable()];
-    if (!definition) return this.start();
-    if (serving?.definition.launchHash === definition.launchHash) {
-      const isWhole = by === 'a person' || definition.trulyStateless;
-      await (isWhole ? serving.pool.recycle(`${by} restarted it`) : serving.pool.endUnheld(`${by} restarted it`));
-      // While its processes ended, a person may have stopped it, or a call may have started another instance.
-      if (this.current === serving && !serving.pool.open) await serving.startAgain();
-      await this.settled();
-    } else {
-      this.overtake();
-      await this.start();
+    const [serving, definition] = [this.serving, startableDefinition(this.asked)];
+    if (!definition || serving?.definition.launchHash !== definition.launchHash) {
+      if (definition) this.overtake();
+      return this.start();
     }
+    const isWhole = by === 'a person' || definition.trulyStateless;
+    await (isWhole ? serving.pool.recycle(`${by} restarted it`) : serving.pool.endUnheld(`${by} restarted it`));
+    // While its processes ended, a person may have stopped it, or a call may have started another instance.
+    if (this.serving === serving && !serving.pool.open) await serving.startAgain();
+    await this.settled();
   }
 
-  release(conversation: string, by: 'a person' | 'this conversation'): Promise<boolean> {
-    return this.current?.pool.release(conversation, `${by} ended it`) ?? Promise.resolve(false);
+  release(conversation: string, by: Releaser): Promise<boolean> {
+    return this.serving?.pool.release(conversation, `${by} ended it`) ?? Promise.resolve(false);
   }
 
   async dispose(): Promise<void> {
@@ -221,8 +207,8 @@ export class ServerUnit {
     this.overtake();
     this.standIn = undefined;
     const reason = 'MCP Toolsets was shut down';
-    if (this.current) this.ends.add(this.current.close(reason));
-    this.current = undefined;
+    if (this.serving) this.ends.add(this.serving.close(reason));
+    this.serving = undefined;
     this.endDraining(reason);
     await this.gone();
   }
@@ -233,32 +219,27 @@ export class ServerUnit {
 
   /** Finds the definition that works on a task, which an edit may have replaced since. */
   servingOfTask(task: string, conversation: string): Serving | undefined {
-    return [this.current, ...this.draining].find((serving) => serving?.pool.tasks.has(task, conversation));
+    return [this.serving, ...this.draining].find((serving) => serving?.pool.tasks.of(task, conversation));
   }
 
-  /** A copy of this moment for the status. Times are in epoch milliseconds. */
+  /** Times are in epoch milliseconds. */
   get facts() {
     return {
       id: this.deps.id,
       wanted: this.wanted,
-      serving: this.current,
+      serving: this.serving,
       standIn: this.standIn,
       draining: [...this.draining] as readonly Serving[],
       startingSince: this.attempt?.start.since,
       stoppedSince: this.stopped?.since,
       divergedAt: this.divergedAt,
       failure: this.failure,
-      servingFailure: this.servingFailure,
-      approval: approvalOf(this.deps.policy.judge, this.wanted, this.current?.definition, this.stopped !== undefined),
+      approval: approvalOf(this.asked, this.stopped !== undefined),
     };
   }
 
-  private startable(): ServerDefinition | undefined {
-    return startableDefinition(this.deps.policy.judge, this.wanted, this.current?.definition);
-  }
-
-  private permits(): Permits {
-    return permitsOf(this.deps.policy.judge, this.wanted, this.current?.definition);
+  private get asked(): Asked {
+    return { judge: this.deps.policy.judge, wanted: this.wanted, serving: this.serving?.definition };
   }
 
   /** @param isAsked true if a person wants it to start now, whatever its entry says */
@@ -292,87 +273,49 @@ export class ServerUnit {
     if (start.signal.aborted) return outcome.kind === 'connected' ? outcome.connection.close() : undefined;
     this.attempt = undefined;
     if (outcome.kind === 'connected') this.succeed(attempt.definition, outcome, start.declared);
-    if (outcome.kind === 'failed') this.fail({ kind: 'startFailed', failure: outcome.failure });
+    if (outcome.kind === 'failed')
+      this.failure = failureOf({ kind: 'startFailed', failure: outcome.failure }, this.deps);
     // With `start: call`, the next call tries again.
     if (!startsOnCall(attempt.definition) || this.failure?.kind === 'refused') this.standDown();
     this.changed();
   }
 
   private succeed(definition: ServerDefinition, { connection, listing }: Connected, declared: Fields): void {
-    if (listing.failure && (this.current || this.standIn)) {
-      // What serves has tools.
-      this.fail({ kind: 'startFailed', failure: { code: 'list-failed', path: [], ...listing.failure } });
-      this.ends.add(connection.close());
-      return;
-    }
     const offer = Offer.of(listing);
     const curated = offer.curate(definition, this.deps.policy.filteredTools());
-    if (curated.kind === 'refused') {
-      this.fail({ kind: 'refused', problems: curated.problems });
+    const refuse = (cause: FailureCause): void => {
+      this.failure = failureOf(cause, this.deps);
       this.ends.add(connection.close());
-      return;
-    }
+    };
+    // What serves has tools.
+    if (listing.failure && this.published)
+      return refuse({ kind: 'startFailed', failure: { code: 'list-failed', path: [], ...listing.failure } });
+    if (curated.kind === 'refused') return refuse(curated);
     this.failure = undefined;
     const { id, services, policy, onChange } = this.deps;
+    const onPublish = (): void => void (this.serving === serving && this.publish());
     const serving: Serving = new Serving(
-      {
-        id,
-        services,
-        conversations: this.conversations,
-        filteredTools: policy.filteredTools,
-        onPublish: () => this.current === serving && this.publish(),
-        onChange,
-        onHealth: (cause) => {
-          this.servingFailure = cause && this.logged(cause);
-          onChange();
-        },
-      },
+      { id, services, conversations: this.conversations, filteredTools: policy.filteredTools, onPublish, onChange },
       { definition, connection, declared, offer, curated },
     );
     this.replace(serving, 'its definition was changed');
   }
 
-  private fail(cause: FailureCause): void {
-    this.failure = this.logged(cause);
-    this.deps.onChange();
-  }
-
-  private logged(cause: FailureCause): Failure {
-    const failure = {
-      ...redactedCause(cause, (text) => this.deps.services.redactor.redact(text)),
-      since: this.deps.services.clock.now(),
-    };
-    const { reason, fix } = describeFailure(failure);
-    if (cause.kind === 'startFailed') this.record('start failed', cause.failure.code);
-    this.deps.services.log.write('error', `${this.deps.id}: ${reason} ${fix}`);
-    return failure;
-  }
-
-  private recordEdit(wanted: ConfiguredServer | undefined): void {
-    const change = this.wanted && editOf(this.wanted, wanted);
-    if (change !== undefined) this.record('edited', change);
-  }
-
-  private record(event: ServerEvent, reason: string): void {
-    this.deps.services.recorder.event({ event, toolset: this.deps.id, reason });
-  }
-
   private recurate(definition: ServerDefinition): void {
-    const { current: serving, servingFailure: down } = this;
+    const serving = this.serving;
     if (!serving) return;
     this.failure = undefined;
     // A failed start counts until a start succeeds, and an edit asks for one if no instance is live (R2).
-    if (down && takesDown(down) && !serving.pool.open) this.ends.add(serving.startAgain());
+    if (serving.failure && takesDown(serving.failure) && !serving.pool.open) this.ends.add(serving.startAgain());
     const refused = serving.recurate(definition);
-    if (refused) this.fail({ kind: 'refused', problems: refused.problems });
+    if (refused) this.failure = failureOf(refused, this.deps);
   }
 
   private replace(next: Serving | undefined, reason: string): void {
-    const before = this.current;
+    const before = this.serving;
     if (!before && !next) return this.standDown();
-    this.current = next;
+    this.serving = next;
     this.standIn = undefined;
-    this.servingFailure = undefined;
     this.publish();
     if (!before) return;
     this.draining.add(before);
@@ -382,10 +325,9 @@ export class ServerUnit {
   /** Publishes the list of this launch from an earlier window, if nothing serves (P8). */
   private stand(definition: ServerDefinition): void {
     const { memory, policy } = this.deps;
-    const { filteredTools } = policy;
     const before = this.standIn?.definition.launchHash === definition.launchHash ? this.standIn : undefined;
-    const remembered = before?.remembered ?? (this.current ? undefined : memory?.recall(definition));
-    const next = remembered && standInOf(definition, remembered, filteredTools());
+    const remembered = before?.remembered ?? (this.serving ? undefined : memory?.recall(definition));
+    const next = remembered && standInOf(definition, remembered, policy.filteredTools());
     if (!next) return this.standDown();
     if (!before) this.failure = undefined;
     this.standIn = next;
@@ -405,7 +347,7 @@ export class ServerUnit {
   }
 
   private remember(): void {
-    const serving = this.current;
+    const serving = this.serving;
     const offer = serving?.toRemember;
     if (!serving || !offer || offer.listing.failure || (this.remembered && isSameOffer(offer, this.remembered))) return;
     this.remembered = offer;
@@ -418,11 +360,10 @@ export class ServerUnit {
   }
 
   private noteDivergence(): void {
-    const diverged = diverges(this.wanted, this.current?.definition);
+    const diverged = diverges(this.wanted, this.serving?.definition);
     this.divergedAt = diverged ? (this.divergedAt ?? this.deps.services.clock.now()) : undefined;
   }
 
-  /** Withdraws the tools and ends every instance. Calls in flight fail. */
   private endNow(reason: string): void {
     this.overtake();
     this.failure = undefined;

@@ -1,26 +1,26 @@
 /**
- * The serving part of one server (R2, R3, R6): the last-known-good definition, its lists, their published part, and the
- * instances. It follows the server's own changes. Edits of the file come from `ServerUnit`.
- *
- * Invariants: the published tools change in one step (`onPublish`); a list with an error changes nothing.
+ * The serving part of one server (R2, R3, R6): the last-known-good definition, its lists and its instances. Invariants:
+ * the published tools change in one step (`onPublish`); a list with an error changes nothing.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { assertNever } from '../base/assertNever.js';
+import { delay } from '../base/clock.js';
+import { SingleFlight } from '../base/singleFlight.js';
 import { asText } from '../base/text.js';
+import { TokenBucket } from '../base/tokenBucket.js';
 import type { ServerDefinition } from '../config/model.js';
 import { type Connection, ListError, type OfferKind, type ToolListing } from '../connections/connection.js';
 import type { Instance, InstanceUse } from '../instances/instance.js';
-import { InstancePool, type PoolEvent } from '../instances/pool.js';
+import { InstancePool } from '../instances/pool.js';
 import { Reconnection } from '../instances/reconnection.js';
 import type { ServerConversations } from '../instances/serverConversations.js';
-import type { Services } from '../instances/services.js';
+import type { PoolEvent, Services } from '../instances/services.js';
 import { capabilitiesKey, type Fields } from '../protocol/client.js';
 import type { Curation } from '../tools/curate.js';
 import { featuresOf, type ServerFeatures } from '../tools/features.js';
 import type { FilteredToolsReport } from '../tools/problems.js';
 import { AppPages } from './appPages.js';
-import type { FailureCause } from './failure.js';
-import { ListRefresh } from './listRefresh.js';
+import { failureOf, type Failure, type FailureCause } from './failure.js';
 import { type Offer, type Offered, Offers, type Curated } from './offers.js';
 import { spokenBy, type RememberedOffer, type Spoken } from './remembered.js';
 
@@ -31,9 +31,18 @@ interface ServingDeps {
   readonly filteredTools: () => FilteredToolsReport;
   readonly onPublish: () => void;
   readonly onChange: () => void;
-  /** Called with undefined when an instance has started. */
-  readonly onHealth: (failure: FailureCause | undefined) => void;
 }
+
+/** The lists of one instance that are requested again after it reported changes (R6). */
+interface Refresh {
+  readonly kinds: Set<OfferKind>;
+  readonly flight: SingleFlight;
+  listingNow: Promise<void> | undefined;
+}
+
+/** However often an instance reports changes, it is asked no more often (R6). */
+const burst = 8;
+const perSecond = 2;
 
 interface Started {
   readonly definition: ServerDefinition;
@@ -53,6 +62,7 @@ export class Serving {
   instructions: string | undefined;
   features: ServerFeatures;
   readonly since: number;
+  failure: Failure | undefined;
   private commonFailure: string | undefined;
   private readonly ownFailures = new WeakMap<Instance, string>();
   /** The newest list, if it gives two tools one name. Other transforms may make it right. */
@@ -61,12 +71,12 @@ export class Serving {
 
   readonly pages: AppPages;
   private readonly offers: Offers;
-  private readonly refreshes = new WeakMap<Instance, ListRefresh>();
+  private readonly refreshes = new WeakMap<Instance, Refresh>();
   private starting: Promise<unknown> | undefined;
   private readonly ending = new AbortController();
   private lastCause = '';
   /** The server's description of itself at the common list. A later instance may be another version of the server. */
-  private spoken: Spoken;
+  spoken: Spoken;
   private listedAt: number;
 
   constructor(
@@ -82,27 +92,17 @@ export class Serving {
     this.since = services.clock.now();
     this.listedAt = this.since;
     this.offers = new Offers(offer, declared);
-    this.pool = new InstancePool({
+    const definitionNow = (): ServerDefinition => this.definition;
+    const onEvent = (event: PoolEvent): void => this.follow(event);
+    this.pool = new InstancePool({ services, server: id, conversations, definition: definitionNow, onEvent });
+    this.reconnection = new Reconnection(
       services,
-      server: id,
-      conversations,
-      definition: () => this.definition,
-      onEvent: (event) => this.follow(event),
-    });
-    this.reconnection = new Reconnection({
-      clock: services.clock,
-      random: services.random,
-      start: () => this.startFresh(),
-      onChange: deps.onChange,
-      onGiveUp: () => this.deps.onHealth({ kind: 'lost', cause: this.lastCause, final: true }),
-    });
+      () => this.startFresh(),
+      deps.onChange,
+      () => this.noteHealth({ kind: 'lost', cause: this.lastCause, final: true }),
+    );
     this.offers.note(this.pool.adopt(connection, declared), offer, true);
-    this.pages = new AppPages({
-      read: (request) => (this.pool.open ? this.pool.request('', request) : undefined),
-      signal: this.ending.signal,
-      redact: (text) => services.redactor.redact(text),
-      onChange: deps.onChange,
-    });
+    this.pages = new AppPages(this.pool, this.ending.signal, services.redactor, deps.onChange);
     this.pages.follow(this.curated.tools);
   }
 
@@ -121,26 +121,20 @@ export class Serving {
     return { at: this.listedAt, listing, instructions, declared: this.offers.commonDeclared, ...this.spoken };
   }
 
-  get serverInfo(): Connection['serverInfo'] {
-    return this.spoken.serverInfo;
-  }
-
   offeredTo(conversation?: string): Offered {
+    const { common, commonDeclared } = this.offers;
     const held = conversation === undefined ? undefined : this.pool.holderOf(conversation);
     const own = held && !this.definition.trulyStateless ? this.offers.ofInstance(held) : undefined;
-    const ownOffered = held && own && this.ownOffered(own, [capabilitiesKey(held.declared)]);
-    return ownOffered ?? this.commonOffered([this.offers.commonDeclared]);
-  }
-
-  private commonOffered(declared: readonly string[]): Offered {
-    return { listing: this.listing, curated: this.curated, declared };
+    const special = held && own && own !== common && this.offered(own, [capabilitiesKey(held.declared)]);
+    return special || { listing: common.listing, curated: this.curated, declared: [commonDeclared] };
   }
 
   /** A list with two tools of one name is offered to no conversation (N5). */
-  private ownOffered(offer: Offer, declared: readonly string[]): Offered | undefined {
-    if (offer === this.offers.common) return undefined;
-    const curated = offer.curate(this.definition, this.report());
-    return curated.kind === 'curated' ? { listing: offer.listing, curated, declared, special: offer.id } : undefined;
+  private offered(offer: Offer, declared: readonly string[]): Offered | undefined {
+    const { listing } = offer;
+    if (offer === this.offers.common) return { listing, curated: this.curated, declared };
+    const curated = offer.curate(this.definition, this.deps.filteredTools());
+    return curated.kind === 'curated' ? { listing, curated, declared, special: offer.id } : undefined;
   }
 
   get ownLists(): readonly string[] {
@@ -153,18 +147,15 @@ export class Serving {
 
   everyOffer(): readonly Offered[] {
     const { live } = this.pool;
-    return this.offers.all(live).flatMap((offer) => {
-      const declared = this.offers.declaredOf(offer, live);
-      return offer === this.offers.common ? this.commonOffered(declared) : (this.ownOffered(offer, declared) ?? []);
-    });
+    return this.offers.all(live).flatMap((offer) => this.offered(offer, this.offers.declaredOf(offer, live)) ?? []);
   }
 
   /** Takes a definition of the same launch. If two tools would have one name, nothing changes. */
   recurate(definition: ServerDefinition): Extract<Curation, { kind: 'refused' }> | undefined {
     const { rejected } = this;
-    const ofNewest = rejected?.curate(definition, this.report());
+    const ofNewest = rejected?.curate(definition, this.deps.filteredTools());
     const isNewer = ofNewest?.kind === 'curated';
-    const curated = isNewer ? ofNewest : this.offers.common.curate(definition, this.report());
+    const curated = isNewer ? ofNewest : this.offers.common.curate(definition, this.deps.filteredTools());
     if (curated.kind === 'refused') return curated;
     const sameView = definition.viewHash === this.definition.viewHash;
     this.definition = definition;
@@ -178,7 +169,7 @@ export class Serving {
   }
 
   startFresh(): Promise<boolean> {
-    const started = this.pool.startWarm().then((outcome) => outcome.kind === 'started');
+    const started = this.pool.start({ kind: 'warm' }).then((outcome) => outcome.kind === 'started');
     this.starting = started;
     return started;
   }
@@ -231,23 +222,25 @@ export class Serving {
         // Its conversation keeps the common list, because the server may still answer calls.
         if (!event.listing.failure) this.note(event.instance, event.listing, true);
         this.reconnection.well();
-        return this.deps.onHealth(undefined);
+        return this.noteHealth(undefined);
       case 'startFailed':
-        return this.deps.onHealth({ kind: 'startFailed', failure: event.failure });
+        return this.noteHealth({ kind: 'startFailed', failure: event.failure });
       default:
         assertNever(event);
     }
   }
 
-  private noteDeath(cause: string, { kind }: InstanceUse): void {
-    if (kind === 'spare') return;
-    this.deps.onHealth({ kind: 'lost', cause, final: false });
-    this.lastCause = cause;
-    if (kind === 'warm' || kind === 'shared') this.reconnection.died();
+  /** @param cause undefined if an instance has started */
+  private noteHealth(cause: FailureCause | undefined): void {
+    this.failure = cause && failureOf(cause, this.deps);
+    this.deps.onChange();
   }
 
-  private report(): FilteredToolsReport {
-    return this.deps.filteredTools();
+  private noteDeath(cause: string, { kind }: InstanceUse): void {
+    if (kind === 'spare') return;
+    this.noteHealth({ kind: 'lost', cause, final: false });
+    this.lastCause = cause;
+    if (kind === 'warm' || kind === 'shared') this.reconnection.died();
   }
 
   private note(instance: Instance, listing: ToolListing, isStart = false): void {
@@ -258,7 +251,7 @@ export class Serving {
     if (isCommon && isStart) this.noteFacts(instance.connection);
     if (isAsBefore && isCommon) this.commonFailure = undefined;
     if (isAsBefore && (!isCommon || offer === this.offers.common)) return this.deps.onChange();
-    const curated = offer.curate(this.definition, this.report());
+    const curated = offer.curate(this.definition, this.deps.filteredTools());
     if (curated.kind === 'refused') {
       if (isCommon) [this.rejected, this.commonFailure] = [offer, curated.problems[0].message];
     } else {
@@ -297,33 +290,56 @@ export class Serving {
     if (instance.use.kind === 'draining') return;
     const refresh = this.refreshes.get(instance) ?? this.refreshOf(instance);
     this.refreshes.set(instance, refresh);
-    refresh.request(kind);
+    refresh.kinds.add(kind);
+    void refresh.flight.request();
   }
 
-  private refreshOf(instance: Instance): ListRefresh {
+  private refreshOf(instance: Instance): Refresh {
+    const { clock } = this.deps.services;
+    const { signal } = this.ending;
+    const bucket = new TokenBucket(clock, burst, perSecond);
+    const listAgain = async (): Promise<void> => {
+      const waitMs = Math.ceil(bucket.take());
+      if (waitMs > 0) await delay(clock, waitMs, signal).catch(() => undefined);
+      await instance.connection.share?.rest(signal);
+      // An earlier run may have taken this change too.
+      if (signal.aborted || refresh.kinds.size === 0) return;
+      refresh.listingNow = this.listAgain(instance, refresh.kinds);
+      await refresh.listingNow;
+      refresh.listingNow = undefined;
+    };
+    const refresh: Refresh = { kinds: new Set(), flight: new SingleFlight(listAgain), listingNow: undefined };
+    return refresh;
+  }
+
+  /** A failed list is requested again with the next change. */
+  private async listAgain(instance: Instance, changed: Set<OfferKind>): Promise<void> {
     const { connection } = instance;
-    return new ListRefresh({
-      clock: this.deps.services.clock,
-      connection,
-      signal: this.ending.signal,
-      timeoutMs: () => this.definition.timeouts.connect,
-      last: () => this.offers.ofInstance(instance)?.listing ?? this.listing,
-      prepare: (listing) => this.offers.offerOf(listing, this.pool.live).prepare(this.definition, this.report()),
-      onListed: (listing) => void (this.isInUse(instance) && this.note(instance, listing)),
-      onFailure: (error) => {
-        // The end of the instance is already reported.
-        if (!this.isInUse(instance)) return;
-        const why = this.deps.services.redactor.redact(error instanceof ListError ? error.message : asText(error));
-        if (this.offers.isForAll(instance)) this.commonFailure = why;
-        else this.ownFailures.set(instance, why);
-        this.deps.onChange();
-      },
-    });
+    const kinds = new Set(changed);
+    changed.clear();
+    try {
+      const last = this.offers.ofInstance(instance)?.listing ?? this.listing;
+      const listing = await listedAgain(connection, kinds, last, this.definition.timeouts.connect);
+      const noteIt = (): void => void (this.isInUse(instance) && this.note(instance, listing));
+      const { share } = connection;
+      if (!share) return noteIt();
+      await share.run(this.offers.offerOf(listing, this.pool.live).prepare(this.definition, this.deps.filteredTools()));
+      await share.chargeTurn(noteIt);
+    } catch (error) {
+      for (const kind of kinds) changed.add(kind);
+      // The end of the instance is already reported.
+      if (!this.isInUse(instance)) return;
+      const why = this.deps.services.redactor.redact(error instanceof ListError ? error.message : asText(error));
+      if (this.offers.isForAll(instance)) this.commonFailure = why;
+      else this.ownFailures.set(instance, why);
+      this.deps.onChange();
+    }
   }
 
   private refusalOf(instance: Instance): string | undefined {
     const offer = this.offers.ofInstance(instance);
-    const curated = offer === this.offers.common ? undefined : offer?.curate(this.definition, this.report());
+    const curated =
+      offer === this.offers.common ? undefined : offer?.curate(this.definition, this.deps.filteredTools());
     return curated?.kind === 'refused' ? curated.problems[0].message : undefined;
   }
 
@@ -339,4 +355,31 @@ export class Serving {
     this.ending.abort();
     this.reconnection.dispose();
   }
+}
+
+async function listedAgain(
+  connection: Connection,
+  kinds: ReadonlySet<OfferKind>,
+  last: ToolListing,
+  timeoutMs: number,
+): Promise<ToolListing> {
+  const options = { signal: new AbortController().signal, timeoutMs };
+  const [{ tools, malformed }, prompts, resources] = await Promise.all([
+    kinds.has('tools') ? connection.listTools(options) : last,
+    kinds.has('prompts') ? connection.listPrompts(options) : last.prompts,
+    kinds.has('resources') ? connection.listResources(options) : last.resources,
+  ]);
+  return {
+    tools,
+    malformed,
+    prompts: unlessFailed(prompts, last.prompts),
+    resources: unlessFailed(resources, last.resources),
+  };
+}
+
+function unlessFailed<Listing extends { readonly failure?: string }>(
+  next: Listing | undefined,
+  before: Listing | undefined,
+): Listing | undefined {
+  return next?.failure !== undefined && before ? { ...before, failure: next.failure } : next;
 }

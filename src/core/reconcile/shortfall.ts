@@ -7,20 +7,14 @@ export function serves(server: ServerStatus): boolean {
   return ['running', 'idle', 'remembered'].includes(server.state.kind);
 }
 
-const faults: ReadonlySet<ExclusionReason['kind']> = new Set<ExclusionReason['kind']>([
-  'originalNameInvalid',
-  'publishedNameInvalid',
-  'schema',
-  'override',
-  'nameTaken',
-  'nameReserved',
-]);
+/** The other reasons are faults. */
+const meant = new Set<ExclusionReason['kind']>(['blacklist', 'whitelist', 'denied', 'changed', 'listedTwice']);
 
 /** Returns phrases such as `2 tools left out`. @param problems may be the problems of all servers */
 export function shortfallsOf(server: ServerStatus, problems: readonly Problem[]): readonly string[] {
   if (!serves(server)) return [];
   const { tools, prompts, resources, excluded } = server;
-  const leftOut = excluded.filter(({ reason }) => faults.has(reason.kind)).length;
+  const leftOut = excluded.filter(({ reason }) => !meant.has(reason.kind)).length;
   const held = heldChanges(server);
   const absence = problems.find((problem) => problem.server === server.id && problem.inEditor !== undefined);
   const inEditor = absence?.inEditor ?? toolsForEditor(server).length;

@@ -1,43 +1,17 @@
-/**
- * The one snapshot for every view (sidebar, status bar, problems, command line), and the pure functions that make it. A
- * snapshot is immutable, and a view never asks a connection.
- */
-import type { ApprovalStatus } from '../approval/approvals.js';
+/** The one snapshot for every view, immutable. A view never asks a connection. */
 import type { ChangedOffer } from '../approval/offerPrints.js';
 import { isForAppAlone } from '../apps/toolMeta.js';
 import { assertNever } from '../base/assertNever.js';
 import { isLoopback } from '../base/loopback.js';
 import type { Place, Problem } from '../base/problem.js';
 import { usesSecrets } from '../config/read/launchReferences.js';
-import {
-  isEnabled,
-  startOfFile,
-  type ConfiguredServer,
-  type Launch,
-  type ServerDefinition,
-  type SourceOrigin,
-} from '../config/model.js';
+import { isEnabled, startOfFile, type ConfiguredServer, type Launch, type ServerDefinition } from '../config/model.js';
 import type { SignInStatus } from '../connections/http/oauth/contract.js';
-import {
-  type ExcludedTool,
-  noResources,
-  type PublishedPrompt,
-  type PublishedResources,
-  type ServedTool,
-  type Toolset,
-} from '../tools/catalogue.js';
+import { type ExcludedTool, noResources, type Toolset } from '../tools/catalogue.js';
 import type { At } from '../tools/problems.js';
 import { savedTokens } from '../tools/tokens.js';
-import type { InstanceUse } from '../instances/instance.js';
 import { describeFailure, takesDown, type Failure } from './failure.js';
-import {
-  approvalPending,
-  connectionLost,
-  refreshFailed,
-  rightsLacking,
-  signInNeeded,
-  startFailed,
-} from './problems.js';
+import { approvalPending, connectionLost, refreshFailed, signInProblems, startFailed } from './problems.js';
 import type { ServerUnit } from './serverUnit.js';
 
 export type ServerState =
@@ -58,55 +32,9 @@ export type ServerState =
   /** A person stopped it. It stays so until a person starts it or its entry changes. */
   | { readonly kind: 'stopped'; readonly since: number };
 
-interface PreviousDefinition {
-  readonly since: number;
-  readonly reason: string;
-}
+export type InstanceStatus = ReturnType<typeof instancesOf>[number];
 
-export interface InstanceStatus {
-  readonly id: string;
-  readonly pid: number | undefined;
-  /** The working directory of its process, an absolute path. Absent for a server over HTTP. */
-  readonly folder?: string | undefined;
-  readonly startedAt: number;
-  readonly lastCallAt: number | undefined;
-  readonly callsInFlight: number;
-  readonly lastTool?: string | undefined;
-  readonly use: InstanceUse;
-}
-
-export interface ServerStatus {
-  readonly id: string;
-  readonly source: string;
-  readonly origin: SourceOrigin;
-  readonly place: Place;
-  /** The places of the same id in lower sources, which have no effect (C5). */
-  readonly shadows: readonly Place[];
-  readonly transport: 'stdio' | 'streamable_http' | undefined;
-  readonly isOfThisMachine: boolean;
-  readonly trulyStateless: boolean | undefined;
-  readonly hasSecrets: boolean;
-  readonly state: ServerState;
-  readonly approval: ApprovalStatus;
-  readonly previous: PreviousDefinition | undefined;
-  readonly signIn?: SignInStatus;
-  /** The time in epoch milliseconds of its list, if the list is from an earlier window (P8). */
-  readonly rememberedAt?: number;
-  readonly serverInfo: { readonly name: string; readonly version: string } | undefined;
-  readonly tools: readonly ServedTool[];
-  readonly excluded: readonly ExcludedTool[];
-  /** Returns the place in the file of the reason. Undefined if no key of this server is the reason. */
-  readonly placeOf: (excluded: ExcludedTool) => Place | undefined;
-  readonly changedOffers: readonly ChangedOffer[];
-  readonly prompts: readonly PublishedPrompt[];
-  readonly resources: PublishedResources;
-  /** The number of tools before the filters. */
-  readonly offered: number;
-  readonly savedTokens: number;
-  /** The original names, in the server's order. */
-  readonly listed: readonly string[];
-  readonly instances: readonly InstanceStatus[];
-}
+export type ServerStatus = Readonly<ReturnType<typeof statusOf>>;
 
 export interface StatusSnapshot {
   readonly version: number;
@@ -120,21 +48,18 @@ export interface StatusSnapshot {
 type UnitFacts = ServerUnit['facts'];
 
 function stateOf(facts: UnitFacts): ServerState {
-  const { wanted, serving, failure, servingFailure } = facts;
+  const { wanted, serving, failure } = facts;
   if (facts.stoppedSince !== undefined) return { kind: 'stopped', since: facts.stoppedSince };
   if (facts.startingSince !== undefined) return { kind: 'starting', since: facts.startingSince };
   if (wanted && !isEnabled(wanted)) return { kind: 'disabled' };
-  const [oldest, ...younger] = serving?.pool.live ?? [];
-  if (oldest) {
-    const since = younger.reduce((first, { startedAt }) => Math.min(first, startedAt), oldest.startedAt);
-    return { kind: 'running', since };
-  }
+  const [oldest] = (serving?.pool.live ?? []).map(({ startedAt }) => startedAt).sort((a, b) => a - b);
+  if (oldest !== undefined) return { kind: 'running', since: oldest };
   const starting = serving?.pool.startingSince;
   if (starting !== undefined) return { kind: 'starting', since: starting };
   const pending = serving?.reconnection.pending;
   if (pending)
-    return { kind: 'reconnecting', ...pending, cause: servingFailure ? describeFailure(servingFailure).reason : '' };
-  const down = servingFailure && takesDown(servingFailure) ? servingFailure : failure;
+    return { kind: 'reconnecting', ...pending, cause: serving.failure ? describeFailure(serving.failure).reason : '' };
+  const down = serving?.failure && takesDown(serving.failure) ? serving.failure : failure;
   if (down && wanted?.kind === 'valid') return { kind: 'failed', since: down.since, ...describeFailure(down) };
   if (serving) return { kind: 'idle', since: serving.idleSince ?? serving.since };
   if (facts.standIn) return { kind: 'remembered', since: facts.standIn.rememberedAt };
@@ -142,7 +67,7 @@ function stateOf(facts: UnitFacts): ServerState {
   return { kind: 'invalid' };
 }
 
-function previousOf(facts: UnitFacts): PreviousDefinition | undefined {
+function previousOf(facts: UnitFacts): { readonly since: number; readonly reason: string } | undefined {
   if (facts.divergedAt === undefined) return undefined;
   const since = facts.divergedAt;
   if (facts.wanted?.kind === 'invalid') return { since, reason: 'Its new definition has an error.' };
@@ -175,9 +100,8 @@ export function problemsOf(facts: UnitFacts, signIn: SignInStatus = notAsked): r
   if (facts.approval.kind === 'pending') problems.push(approvalPending(at, serving !== undefined));
   for (const problem of inFile?.pages.problems(at) ?? []) problems.push(problem);
   if (serving?.refreshFailure !== undefined) problems.push(refreshFailed(at, serving.refreshFailure));
-  if (signIn.kind === 'needed') problems.push(signInNeeded(at, signIn.why, signIn.fix));
-  if (signIn.kind === 'signedIn' && signIn.lacks !== undefined) problems.push(rightsLacking(at, signIn.lacks));
-  for (const failure of [facts.failure, facts.servingFailure]) {
+  for (const problem of signInProblems(at, signIn)) problems.push(problem);
+  for (const failure of [facts.failure, serving?.failure]) {
     if (!failure || isForSignIn(failure)) continue;
     for (const problem of problemsOfFailure(at, failure)) problems.push(problem);
   }
@@ -197,20 +121,16 @@ function problemsOfFailure(at: At, failure: Failure): readonly Problem[] {
   }
 }
 
-function instancesOf(facts: UnitFacts): readonly InstanceStatus[] {
+function instancesOf(facts: UnitFacts) {
   const all = [...(facts.serving ? [facts.serving] : []), ...facts.draining];
-  return all.flatMap(({ pool, definition: { launch } }) =>
-    pool.live.map((instance) => ({
-      id: instance.id,
-      pid: instance.connection.pid,
-      folder: launch.transport === 'stdio' ? launch.cwd : undefined,
-      startedAt: instance.startedAt,
-      lastCallAt: instance.lastCallAt,
-      callsInFlight: instance.callsInFlight,
-      lastTool: instance.lastTool,
-      use: instance.use,
-    })),
-  );
+  return all.flatMap(({ pool, definition: { launch } }) => {
+    /** The working directory of its process, an absolute path. Absent for a server over HTTP. */
+    const folder = launch.transport === 'stdio' ? launch.cwd : undefined;
+    return pool.live.map(({ id, connection, startedAt, lastCallAt, callsInFlight, lastTool, use }) => {
+      const status = { id, pid: connection.pid, startedAt, lastCallAt, callsInFlight, use };
+      return { ...status, ...(folder !== undefined && { folder }), ...(lastTool !== undefined && { lastTool }) };
+    });
+  });
 }
 
 const notAsked: SignInStatus = { kind: 'none' };
@@ -233,17 +153,22 @@ export function statusOf(
   facts: UnitFacts,
   toolset: Toolset | undefined,
   changedOffers: readonly ChangedOffer[] = [],
+  shadows: readonly Place[] = [],
   signIn: SignInStatus = notAsked,
-): ServerStatus {
+) {
   const definition = server.kind === 'valid' ? server.definition : facts.serving?.definition;
   const published = facts.serving ?? facts.standIn;
   const listed = published?.listing.tools.flatMap((tool) => (isForAppAlone(tool) ? [] : [tool.name])) ?? [];
+  const { id, source, origin } = server;
+  const { tools = [], excluded = [], prompts = [], resources = noResources } = toolset ?? {};
+  const offers = { tools, excluded, prompts, resources, changedOffers };
   return {
-    id: server.id,
-    source: server.source,
-    origin: server.origin,
-    // Only `host` knows the other entries.
-    shadows: [],
+    ...offers,
+    id,
+    source,
+    origin,
+    /** The places of the same id in lower sources, which have no effect (C5). */
+    shadows,
     place: server.kind === 'valid' ? server.definition.places.key : server.places.key,
     transport: definition?.launch.transport,
     isOfThisMachine: definition !== undefined && isOfThisMachine(definition.launch),
@@ -253,17 +178,15 @@ export function statusOf(
     approval: facts.approval,
     previous: previousOf(facts),
     ...(signIn.kind !== 'none' && { signIn }),
+    /** The time in epoch milliseconds of its list, if the list is from an earlier window (P8). */
     ...(facts.standIn && { rememberedAt: facts.standIn.rememberedAt }),
-    serverInfo: published?.serverInfo,
-    tools: toolset?.tools ?? [],
-    excluded: toolset?.excluded ?? [],
-    placeOf: (excluded) => (server.kind === 'valid' ? exclusionPlace(excluded, server.definition) : undefined),
-    changedOffers,
-    prompts: toolset?.prompts ?? [],
-    resources: toolset?.resources ?? noResources,
-    offered: listed.length,
-    savedTokens: savedTokens(published?.listing.tools ?? [], toolset?.tools ?? []),
+    serverInfo: published?.spoken.serverInfo,
+    /** Returns the place in the file of the reason. Undefined if no key of this server is the reason. */
+    placeOf: (tool: ExcludedTool) => (server.kind === 'valid' ? exclusionPlace(tool, server.definition) : undefined),
+    /** The original names before the filters, in the server's order. */
     listed,
+    offered: listed.length,
+    savedTokens: savedTokens(published?.listing.tools ?? [], tools),
     instances: instancesOf(facts),
   };
 }

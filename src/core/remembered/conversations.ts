@@ -31,22 +31,21 @@ export class RememberedConversations implements KnownConversations {
 
   of(server: string): ReturnType<KnownConversations['of']> {
     const losses = this.lossesOf(server);
-    const store = (conversation: string): void => {
+    const changed = (conversation: string): void => {
       this.servers.set(server, losses);
       if (!this.deps.isConversation(conversation)) return;
-      this.deps.store(
-        Object.fromEntries([...this.servers.keys()].map((id) => [id, Object.fromEntries(this.conversationsOf(id))])),
-      );
+      const all = [...this.servers.keys()].map((id) => [id, Object.fromEntries(this.conversationsOf(id))] as const);
+      this.deps.store(Object.fromEntries(all));
     };
     return {
       get: (conversation) => losses.get(conversation),
       set: (conversation, cause) => {
         losses.set(conversation, cause);
-        store(conversation);
+        changed(conversation);
       },
       delete: (conversation) => {
         losses.delete(conversation);
-        store(conversation);
+        changed(conversation);
       },
     };
   }

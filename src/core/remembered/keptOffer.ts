@@ -1,7 +1,4 @@
-/**
- * Writes the last list of a server as one text, and reads it. The text is foreign, like the server's own list, and
- * passes the same checks. A text with any error is dropped.
- */
+/** Writes the last list of a server as one text, and reads it as foreign text: one with any error is dropped. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isObject } from '../base/isObject.js';
 import { keptFacts } from '../connections/handshake.js';
@@ -18,23 +15,16 @@ export const longestKept = 4 * 1024 * 1024;
 const longestPart = 256 * 1024;
 const ofOneTurn = 128 * 1024;
 
-/** A piece of the text, and its searched JSON. The JSON is empty if the piece has no text of the server. */
-interface Part {
-  readonly text: string;
-  readonly json: string;
-}
-
 export async function keptText(offer: RememberedOffer, redact: (text: string) => string): Promise<string | undefined> {
   const pieces: string[] = [];
-  let length = 0;
-  let looked = 0;
-  for (const { text, json } of partsOf(offer)) {
-    length += text.length;
-    if (json.length > longestPart || length > longestKept) return undefined;
+  let [length, looked] = [0, 0];
+  for (const piece of piecesOf(offer)) {
+    length += piece.length;
+    if (piece.length > longestPart || length > longestKept) return undefined;
     // An offer with a mask would be another offer, so nothing is kept.
-    if (redact(json) !== json) return undefined;
-    pieces.push(text);
-    looked += json.length;
+    if (redact(piece) !== piece) return undefined;
+    pieces.push(piece);
+    looked += piece.length;
     if (looked < ofOneTurn) continue;
     looked = 0;
     await nextTurn();
@@ -42,29 +32,28 @@ export async function keptText(offer: RememberedOffer, redact: (text: string) =>
   return pieces.join('');
 }
 
-function* partsOf({ listing, ...facts }: RememberedOffer): Generator<Part> {
-  const json = JSON.stringify({ version, ...facts });
-  yield { text: `${json.slice(0, -1)},"listing":`, json };
+function* piecesOf({ listing, ...facts }: RememberedOffer): Generator<string> {
+  yield `${JSON.stringify({ version, ...facts }).slice(0, -1)},"listing":`;
   yield* listed(listing);
-  yield { text: '}', json: '' };
+  yield '}';
 }
 
-function* listed(value: object): Generator<Part> {
+/** Each entry of a list is one piece. */
+function* listed(value: object): Generator<string> {
   const isList = Array.isArray(value);
-  let before = isList ? '[' : '{';
+  yield isList ? '[' : '{';
+  let comma = '';
   for (const [key, inner] of Object.entries(value) as [string, unknown][]) {
     if (inner === undefined) continue;
-    if (!isList) before += `${JSON.stringify(key)}:`;
-    if (isList || !(isObject(inner) || Array.isArray(inner))) {
-      const json = JSON.stringify(inner);
-      yield { text: before + json, json };
-    } else {
-      yield { text: before, json: '' };
+    const before = isList ? comma : `${comma}${JSON.stringify(key)}:`;
+    comma = ',';
+    if (isList || typeof inner !== 'object' || inner === null) yield before + JSON.stringify(inner);
+    else {
+      yield before;
       yield* listed(inner);
     }
-    before = ',';
   }
-  yield { text: (before === ',' ? '' : before) + (isList ? ']' : '}'), json: '' };
+  yield isList ? ']' : '}';
 }
 
 export function readKept(text: string): RememberedOffer | undefined {

@@ -1,7 +1,6 @@
 /**
- * Predicts the capabilities that the next client will declare. A server receives the capabilities of its client when it
- * starts, and the first servers start before a client connects to the gateway (G4, L4). After a wrong prediction, the
- * server of a conversation starts once more with the real capabilities.
+ * Predicts the capabilities of the next client, because servers start before a client connects (G4, L4). After a wrong
+ * prediction, the server of a conversation starts once more.
  */
 import { isObject } from '../base/isObject.js';
 import type { ExpectedClient, Fields } from '../protocol/client.js';
@@ -23,10 +22,7 @@ interface LastClientDeps {
 export class LastClient {
   constructor(private readonly deps: LastClientDeps) {}
 
-  readonly expected = (): ExpectedClient => {
-    const { roots, usual } = this.deps;
-    return { capabilities: this.kept ?? usual, roots };
-  };
+  readonly expected = (): ExpectedClient => ({ capabilities: this.kept ?? this.deps.usual, roots: this.deps.roots });
 
   readonly note = (capabilities: Fields): void => {
     if (JSON.stringify(capabilities) === JSON.stringify(this.kept)) return;

@@ -1,6 +1,6 @@
 /**
- * Keeps the last lists of servers in the workspace's storage, one file for each launch. All are read when the window opens,
- * so that they are available at once. Invariants: the size of the folder is bounded; a file is whole or absent.
+ * Keeps the last lists of servers in the workspace's storage, one file for each launch. All are read when the window
+ * opens. Invariants: the size of the folder is bounded; a file is whole or absent.
  */
 import { readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';

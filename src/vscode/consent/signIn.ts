@@ -78,7 +78,7 @@ export function registerSignIn({ slot, logs }: Shell): vscode.Disposable {
             return agrees;
           },
         };
-        await host.signIns.signIn(server, browser, own.signal).finally(() => subscription.dispose());
+        await host.signIn(server, browser, own.signal).finally(() => subscription.dispose());
       });
     } catch (error) {
       if (own.signal.aborted) return;
@@ -96,7 +96,7 @@ export function registerSignIn({ slot, logs }: Shell): vscode.Disposable {
     const server = await choose(subject, 'signOutable', inert`You are not signed in to any MCP server.`);
     if (server === undefined) return;
     news.signsOut(server);
-    await slot.engine?.host.signIns.signOut(server);
+    await slot.engine?.host.signOut(server);
   }
 
   async function choose(

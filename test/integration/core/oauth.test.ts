@@ -16,7 +16,7 @@ describe('core: servers that want a sign-in', () => {
   });
   afterEach(endStages);
 
-  const signIn = (server: string): Promise<void> => stage.host.signIns.signIn(server, browser, signal());
+  const signIn = (server: string): Promise<void> => stage.host.signIn(server, browser, signal());
 
   it('A server needs sign-in, publishes after it, and publishes nothing after sign-out', async () => {
     const { url } = await stage.http('oauth');
@@ -38,7 +38,7 @@ describe('core: servers that want a sign-in', () => {
     assert.deepEqual(stage.problems(), []);
     assert.equal(await stage.text('far', 'whoami'), 'ada files:read');
 
-    await stage.host.signIns.signOut('far');
+    await stage.host.signOut('far');
     await stage.untilState('far', 'signInNeeded');
     assert.deepEqual(stage.published(), []);
     assert.deepEqual(stage.problems(), ['sign-in-needed "far"']);

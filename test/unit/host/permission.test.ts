@@ -1,6 +1,6 @@
 /** Permissions of tools, and the questions to a person (S4). */
 import assert from 'node:assert/strict';
-import { Permission, type CallAnswer } from '../../../src/core/host/permission.js';
+import { Permission, type CallAnswer, type PermissionDeps } from '../../../src/core/host/permission.js';
 import type { ServedTool } from '../../../src/core/tools/catalogue.js';
 import { tool } from '../minds/fakes.js';
 
@@ -14,17 +14,14 @@ describe('the answer of a person about a call', () => {
   let shown: { tool: string; signal: AbortSignal; answer(answer: CallAnswer): void; fail(): void }[];
   let setting: unknown;
   let permission: Permission;
+  let changes: number;
 
   beforeEach(() => {
     shown = [];
     setting = { '*': 'ask' };
-    permission = new Permission({
-      settings: () => [setting],
-      ask: ({ tool }, signal) =>
-        new Promise((answer, reject) =>
-          shown.push({ tool, signal, answer, fail: () => reject(new Error('no window')) }),
-        ),
-    });
+    const ask: PermissionDeps['ask'] = ({ tool }, signal) =>
+      new Promise((answer, reject) => shown.push({ tool, signal, answer, fail: () => reject(new Error('no window')) }));
+    permission = new Permission({ settings: () => [setting], ask }, () => changes++);
   });
 
   function permit(tool: string, conversation = 'd', signal = new AbortController().signal): true | Promise<boolean> {
@@ -136,8 +133,7 @@ describe('the answer of a person about a call', () => {
     await settle();
     shown[0]?.answer('inConversation');
     await first;
-    let changes = 0;
-    permission.onDidChange(() => changes++);
+    changes = 0;
     setting = { x: 'deny' };
     permission.recheck();
     assert.equal(changes, 1);

@@ -1,6 +1,6 @@
 /** All toolsets together (G2), and the toolset of a request to all. */
 import assert from 'node:assert/strict';
-import { holdersOfRequest, servedTogether } from '../../../src/core/host/servedToolsets.js';
+import { holdersOf, servedTogether } from '../../../src/core/host/servedToolsets.js';
 import { noResources, type Toolset } from '../../../src/core/tools/catalogue.js';
 import { toolsAlone, type ServerFeatures } from '../../../src/core/tools/features.js';
 
@@ -63,7 +63,7 @@ describe('toolsets together', () => {
       [prompts.map(({ name }) => name), resources.map(({ name }) => name), templates.map(({ name }) => name)],
       [['greet'], ['a'], ['a']],
     );
-    assert.equal(holdersOfRequest(all, { method: 'prompts/get', params: { name: 'greet' } })[0]?.id, 'a');
+    assert.equal(holdersOf(all, { method: 'prompts/get', params: { name: 'greet' } })[0]?.id, 'a');
   });
 
   it('a resource in no list may belong to each toolset with resources, first to that of its app or template', () => {
@@ -74,7 +74,7 @@ describe('toolsets together', () => {
       toolset('shop', { resources: true }, { apps: ['ui://shop/page'] }),
     ];
     const holders = (uri: string): string =>
-      holdersOfRequest(all, { method: 'resources/read', params: { uri } })
+      holdersOf(all, { method: 'resources/read', params: { uri } })
         .map(({ id }) => id)
         .join();
     assert.deepEqual(['note://one', 'note://x/raw', 'ui://shop/page', 'other://x'].map(holders), [

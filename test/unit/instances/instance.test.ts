@@ -27,6 +27,11 @@ class Client implements ServerClient {
 
 const updated = (uri: string): unknown => ['notifications/resources/updated', { uri }];
 
+function share(instance: Instance, subscriptions: Subscriptions): void {
+  instance.use = { kind: 'shared' };
+  instance.follow(subscriptions);
+}
+
 describe('subscriptions of an instance', () => {
   const clock = new FakeClock();
   const ended: string[] = [];
@@ -39,7 +44,7 @@ describe('subscriptions of an instance', () => {
       connection,
       clock,
       idleLimit: () => 1000,
-      onEnd: (_, reason) => ended.push(reason),
+      onEnd: (reason) => ended.push(reason),
       onOfferChanged: () => {},
       onRest: () => {},
       declared: {},
@@ -92,7 +97,7 @@ describe('subscriptions of an instance', () => {
   it('a shared instance does not end by the idle limit while a session is subscribed', async () => {
     ended.length = 0;
     const { instance: shared } = instance();
-    shared.share(new Subscriptions());
+    share(shared, new Subscriptions());
     const client = new Client();
     await subscribe(shared, client, 'a:1');
     clock.advance(3000);
@@ -106,11 +111,11 @@ describe('subscriptions of an instance', () => {
   it('subscriptions go from one shared instance to the next, and a draining one notifies no client', async () => {
     const shared = new Subscriptions();
     const [first, second, poor] = [instance(), instance(), instance(false)];
-    first.instance.share(shared);
+    share(first.instance, shared);
     assert.deepEqual(first.sent(), []);
     const client = new Client();
     await subscribe(first.instance, client, 'a:1');
-    second.instance.share(shared);
+    share(second.instance, shared);
     const drained = first.instance.drain(1000, 'it was replaced');
     assert.deepEqual(second.sent(), [['resources/subscribe', { uri: 'a:1' }]]);
     assert.deepEqual(client.take(), [updated('a:1')]);
@@ -119,7 +124,7 @@ describe('subscriptions of an instance', () => {
     second.connection.updateResource('a:1');
     assert.deepEqual(client.take(), [updated('a:1')]);
     // A server without subscriptions gets no request.
-    poor.instance.share(shared);
+    share(poor.instance, shared);
     assert.deepEqual([poor.sent(), client.take()], [[], []]);
     await drained;
     await Promise.all([second.instance.end('over'), poor.instance.end('over')]);

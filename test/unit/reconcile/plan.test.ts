@@ -102,7 +102,7 @@ describe('approvals and starts (S1, R3)', () => {
 
   it('a start by a person starts the definition of the file, or the serving one if the file is wrong or waits', () => {
     const started = (wanted: ConfiguredServer | undefined, serving?: ServerDefinition): unknown =>
-      startableDefinition(judge, wanted, serving)?.launchHash;
+      startableDefinition({ judge, wanted, serving })?.launchHash;
     assert.equal(started(server('command: old')), old.launchHash);
     assert.equal(started(pending, old), old.launchHash);
     assert.equal(started(pending), undefined);
@@ -113,7 +113,7 @@ describe('approvals and starts (S1, R3)', () => {
 
   it('a definition that is not going to start needs no question', () => {
     const asked = (wanted: ConfiguredServer | undefined, serving?: ServerDefinition, stopped = false): string =>
-      approvalOf(judge, wanted, serving, stopped).kind;
+      approvalOf({ judge, wanted, serving }, stopped).kind;
     assert.equal(asked(pending), 'pending');
     assert.equal(asked(pending, undefined, true), 'notAsked');
     assert.equal(asked(off), 'notAsked');

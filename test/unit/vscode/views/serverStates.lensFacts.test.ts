@@ -19,7 +19,7 @@ describe('lensFacts (E2)', () => {
       { signIn: { kind: 'signedIn', lacks: undefined } },
       { signIn: { kind: 'signedIn', lacks: 'write' } },
     ],
-    ['the need of a sign-in', { signIn: { kind: 'none' } }, { signIn: { kind: 'needed', why: '', since: 0 } }],
+    ['the need of a sign-in', {}, { signIn: { kind: 'needed', why: '', since: 0 } }],
     ['the tools', {}, { tools: [servedTool('x')], offered: 1 }],
     ['the tools that are offered', { tools: [servedTool('x')], offered: 1 }, { tools: [servedTool('x')], offered: 2 }],
     ['the previous definition', {}, { previous }],
