@@ -4,10 +4,10 @@
  */
 import { isSecretName } from '../base/secrets.js';
 import { asMarkdown, fenced, formatted, type Markdown } from '../base/inert.js';
-import { keys, requiredKeys, type KeyDoc, type KeyLevel } from '../config/keys.js';
+import { keys, requiredKeys, type KeyDoc, type KeyLevel, type ValueShape } from '../config/keys.js';
 import { scalarText } from '../yaml/edits.js';
 import { sketch, type Sketch, type Slot } from '../yaml/sketch.js';
-import { levelOf, placeAt, textOf, type KnownPlace, type PlaceShape } from './shapes.js';
+import { placeAt, textOf, type KnownPlace } from './shapes.js';
 import { escapeSnippet, fit, type CompletionDeps, type Draft, type Suggestion } from './suggestion.js';
 
 const fromEnvironment = "copied from the editor's environment";
@@ -47,9 +47,9 @@ function keyDrafts(request: Request): readonly Draft[] {
   if (shape.kind === 'texts' && !slot.flow) return itemDrafts(request, ['- ', '']);
   if (shape.kind === 'transforms' && !slot.flow) return levelDrafts('transformItem', request, ['- ', '']);
   if (shape.kind === 'servers') return slot.complete || slot.quote !== '' ? [] : serverDrafts(slot, typed);
-  if (shape.kind === 'tables') return slot.complete ? [] : namedDrafts(shape.level, request);
+  if (shape.kind === 'tables') return slot.complete ? [] : namedDrafts(shape.each?.level, request);
   if (shape.kind === 'values') return slot.complete ? [] : freeDrafts(shape.of, request);
-  const level = levelOf(shape);
+  const { level } = shape;
   const isEmpty = (read.root?.entries ?? []).every(({ keySpan }) => keySpan.start === slot.span.start);
   const takesFile = level === 'root' && isEmpty && !slot.flow && !slot.complete && slot.quote === '';
   return [
@@ -120,7 +120,7 @@ function inFlow(lines: readonly string[]): string {
   return lines.join(', ').replace(/headers:,\s+(.*)$/, 'headers: { $1 }');
 }
 
-function namedDrafts(level: 'toolOverride' | 'argumentOverride', { read, slot, place, deps }: Request): Draft[] {
+function namedDrafts(level: KeyLevel | undefined, { read, slot, place, deps }: Request): Draft[] {
   const { server } = place;
   const written = new Set(read.box(slot.path)?.entries.map(({ key }) => key));
   const tools = server === undefined ? [] : deps.tools(server);
@@ -169,8 +169,8 @@ const literals = {
 } as const;
 
 async function valueDrafts(request: Request): Promise<readonly Draft[]> {
-  const { slot } = request;
-  const { shape, doc } = request.place;
+  const { slot, place } = request;
+  const { shape, doc } = place;
   const snippet = (label: string, detail: string, text: string, rank: number): Draft => ({
     label,
     kind: 'value',
@@ -180,7 +180,6 @@ async function valueDrafts(request: Request): Promise<readonly Draft[]> {
     always: true,
     andThen: true,
   });
-  /** @param name the key of the value */
   const references = (name = ''): Draft[] => [
     snippet('{ env: … }', fromEnvironment, `{ env: ${name === '' ? '$1' : `\${1:${name}}`} }`, 1),
     snippet('{ secret: … }', 'a value that you enter once', `{ secret: \${1:${name || 'NAME'}} }`, 2),
@@ -206,26 +205,30 @@ async function valueDrafts(request: Request): Promise<readonly Draft[]> {
         documentation: asMarkdown(summary),
         rank,
       }));
-    case 'transformItem':
+    case 'table':
+      if (shape.level !== 'transformItem') return [];
       return levelDrafts('transformItem', request, slot.flow ? ['{ ', ' }'] : ['', '']);
-    case 'item':
-      if (shape.of === 'pattern') return itemDrafts(request);
-      return shape.of === 'argument' ? [...references(), ...(await pathDrafts(request, true, 'quoted'))] : [];
     case 'texts':
       return itemDrafts(request, ['[', '$1]']);
     case 'text':
       return await textDrafts(shape.of, request);
     case 'value':
-      return shape.of === 'url'
-        ? [snippet('{ prefix: https://…, env: … }', fromEnvironment, "{ prefix: 'https://$1', env: $2 }", 1)]
-        : references();
-    case 'freeValue':
-      if (shape.of === 'variable') return references(escapeSnippet(shape.name));
-      return [
-        snippet("{ prefix: 'Bearer ', env: … }", 'bearer token', "{ prefix: 'Bearer ', env: $1 }", 0),
-        snippet("{ prefix: 'Bearer ', secret: … }", 'bearer token', "{ prefix: 'Bearer ', secret: ${1:NAME} }", 0),
-        ...references(),
-      ];
+      switch (shape.of) {
+        case 'url':
+          return [snippet('{ prefix: https://…, env: … }', fromEnvironment, "{ prefix: 'https://$1', env: $2 }", 1)];
+        case 'argument':
+          return [...references(), ...(await pathDrafts(request, true, 'quoted'))];
+        case 'variable':
+          return references(escapeSnippet(String(slot.path.at(-1))));
+        case 'header':
+          return [
+            snippet("{ prefix: 'Bearer ', env: … }", 'bearer token', "{ prefix: 'Bearer ', env: $1 }", 0),
+            snippet("{ prefix: 'Bearer ', secret: … }", 'bearer token', "{ prefix: 'Bearer ', secret: ${1:NAME} }", 0),
+            ...references(),
+          ];
+        case 'secret':
+          return references();
+      }
     case 'prefix':
       return [snippet('{ remove: …, add: … }', 'one prefix for another', "{ remove: '$1', add: '$2' }", 0)];
     default:
@@ -236,8 +239,9 @@ async function valueDrafts(request: Request): Promise<readonly Draft[]> {
 /** @param frame the text before and behind each */
 function itemDrafts({ place, deps }: Request, frame?: readonly [string, string]): Draft[] {
   const { shape, server, selection } = place;
-  const of = shape.kind === 'texts' || shape.kind === 'item' ? shape.of : 'argument';
-  if (of !== 'pattern' || server === undefined || selection !== 'tools') return [];
+  const { item = shape } = shape;
+  const isPattern = item.kind === 'text' && item.of === 'pattern';
+  if (!isPattern || server === undefined || selection !== 'tools') return [];
   const writes = (value: string): Required<Draft>['writes'] => {
     if (!frame) return { kind: 'quoted', value };
     return { kind: 'snippet', snippet: frame[0] + escapeSnippet(scalarText(value, "'")) + frame[1] };
@@ -274,7 +278,7 @@ function likelihood(variable: string): number {
   return isSecretName(variable) ? 0 : 1;
 }
 
-async function textDrafts(of: Extract<PlaceShape, { kind: 'text' }>['of'], request: Request): Promise<Draft[]> {
+async function textDrafts(of: Extract<ValueShape, { kind: 'text' }>['of'], request: Request): Promise<Draft[]> {
   const { slot, deps, typed } = request;
   switch (of) {
     case 'variable':
@@ -295,10 +299,9 @@ async function textDrafts(of: Extract<PlaceShape, { kind: 'text' }>['of'], reque
       return [
         { label: 'Bearer ', kind: 'value', detail: 'bearer token', writes: { kind: 'quoted', value: 'Bearer ' } },
       ];
-    case 'secretName':
-    case 'session':
-    case 'affix':
-    case 'prose':
+    case 'pattern':
+      return itemDrafts(request);
+    default:
       return [];
   }
 }

@@ -13,7 +13,7 @@ import { isValidName, transformName } from '../tools/names.js';
 import { compilePattern } from '../tools/patterns.js';
 import { documentation } from './completion.js';
 import { symbolsAt, symbolsOf, type ConfigSymbol } from './symbols.js';
-import { levelOf, placeAt } from './shapes.js';
+import { placeAt } from './shapes.js';
 
 export interface HoverDeps {
   /** Returns the original names of all tools of a server, with filtered ones, or undefined before its first list. */
@@ -52,8 +52,7 @@ function hoverBroken(text: string, offset: number): HoverText | undefined {
   const read = sketch(text, offset);
   if (read.slot?.role !== 'key' || !read.slot.complete) return undefined;
   const { span, path } = read.slot;
-  const shape = placeAt(read, path)?.shape;
-  const level = shape && levelOf(shape);
+  const level = placeAt(read, path)?.shape.level;
   const key = text.slice(span.start, span.end).replace(/^(['"])(.*)\1$/, '$2');
   const doc = level && docOf(level, key);
   return doc && { span, markdown: keyText(key, doc) };

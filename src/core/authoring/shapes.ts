@@ -1,16 +1,9 @@
 /** Finds the format at a path of a sketched file. Anchors are followed to their uses. */
-import { docOf, type KeyDoc, type ValueShape, type KeyLevel } from '../config/keys.js';
+import { docOf, type KeyDoc, type ValueShape } from '../config/keys.js';
 import type { Sketch, SketchPath } from '../yaml/sketch.js';
 
-export type PlaceShape =
-  | ValueShape
-  | { readonly kind: 'server' }
-  | { readonly kind: 'item'; readonly of: 'argument' | 'scope' | 'pattern' | 'allowed' | 'mediaType' | 'word' }
-  | { readonly kind: 'transformItem' }
-  | { readonly kind: 'freeValue'; readonly of: 'variable' | 'header'; readonly name: string };
-
 export interface KnownPlace {
-  readonly shape: PlaceShape;
+  readonly shape: ValueShape;
   readonly server: string | undefined;
   /** The enclosing one of `tools`, `prompts` and `resources`, or else `tools`. */
   readonly selection: string;
@@ -54,67 +47,19 @@ function begins(path: SketchPath, beginning: SketchPath): boolean {
 }
 
 function walk(path: SketchPath): KnownPlace | undefined {
-  let shape: PlaceShape = { kind: 'table', level: 'root' };
+  let shape: ValueShape = { kind: 'table', level: 'root' };
   let server: string | undefined;
   let selection = 'tools';
   let doc: KeyDoc | undefined;
   for (const step of path) {
-    const level = levelOf(shape);
-    if (level !== undefined) {
-      if (typeof step !== 'string') return undefined;
-      doc = docOf(level, step);
-      if (!doc) return undefined;
-      if (level === 'server' && (step === 'prompts' || step === 'resources')) selection = step;
-      shape = doc.value;
-      continue;
-    }
-    const next = below(shape, step);
+    doc = shape.level && typeof step === 'string' ? docOf(shape.level, step) : undefined;
+    const next: ValueShape | undefined = doc?.value ?? (typeof step === 'string' ? shape.each : shape.item);
     if (!next) return undefined;
     if (shape.kind === 'servers') server = String(step);
+    if (shape.level === 'server' && (step === 'prompts' || step === 'resources')) selection = step;
     shape = next;
-    doc = undefined;
   }
   return { shape, server, selection, doc };
-}
-
-function below(shape: PlaceShape, step: string | number): PlaceShape | undefined {
-  switch (shape.kind) {
-    case 'servers':
-      return typeof step === 'string' ? { kind: 'server' } : undefined;
-    case 'tables':
-      return typeof step === 'string' ? { kind: 'table', level: shape.level } : undefined;
-    case 'values':
-      return typeof step === 'string' ? { kind: 'freeValue', of: shape.of, name: step } : undefined;
-    case 'arguments':
-      return typeof step === 'number' ? { kind: 'item', of: 'argument' } : undefined;
-    case 'texts':
-      return typeof step === 'number' ? { kind: 'item', of: shape.of } : undefined;
-    case 'transforms':
-      return typeof step === 'number' ? { kind: 'transformItem' } : undefined;
-    default:
-      return undefined;
-  }
-}
-
-/** Returns the level of the keys of a map at a place, or undefined for free keys and for a misplaced map. */
-export function levelOf(shape: PlaceShape): KeyLevel | undefined {
-  switch (shape.kind) {
-    case 'table':
-      return shape.level;
-    case 'server':
-      return 'server';
-    case 'transformItem':
-      return 'transformItem';
-    case 'prefix':
-      return 'replacePrefix';
-    case 'freeValue':
-    case 'value':
-      return 'reference';
-    case 'item':
-      return shape.of === 'argument' ? 'reference' : undefined;
-    default:
-      return undefined;
-  }
 }
 
 export function textOf(read: Sketch, path: SketchPath, key: string): string | undefined {

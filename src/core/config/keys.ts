@@ -23,30 +23,27 @@ export type KeyLevel =
 
 type Transport = Launch['transport'];
 
-export type ValueShape =
-  | { readonly kind: 'one' }
-  | { readonly kind: 'truth' }
-  | { readonly kind: 'zeroOrOne' }
+type PlainKind = 'one' | 'truth' | 'zeroOrOne' | 'duration' | 'any' | 'port' | 'size' | 'sections';
+type TextOf = 'command' | 'folder' | 'file' | 'session' | 'variable' | 'secretName' | 'scheme' | 'affix' | 'prose';
+type ItemOf = 'scope' | 'pattern' | 'allowed' | 'mediaType' | 'word';
+
+/** The possible values at a place, and the shapes within them. */
+export type ValueShape = {
+  /** The keys of a map. */
+  readonly level?: KeyLevel;
+  /** The value of any key of a map. */
+  readonly each?: ValueShape;
+  readonly item?: ValueShape;
+} & (
+  | { readonly kind: PlainKind | 'texts' | 'tables' | 'servers' | 'arguments' | 'transforms' | 'prefix' }
   | { readonly kind: 'choice'; readonly values: readonly { readonly value: string; readonly summary: string }[] }
-  | {
-      readonly kind: 'text';
-      readonly of: 'command' | 'folder' | 'file' | 'session' | 'variable' | 'secretName' | 'scheme' | 'affix' | 'prose';
-    }
-  | { readonly kind: 'duration' }
-  | { readonly kind: 'texts'; readonly of: 'scope' | 'pattern' | 'allowed' | 'mediaType' | 'word' }
+  | { readonly kind: 'text'; readonly of: TextOf | ItemOf }
   /** With `orText`, a text may replace the table. */
-  | { readonly kind: 'table'; readonly level: KeyLevel; readonly orText?: true }
-  | { readonly kind: 'tables'; readonly level: 'toolOverride' | 'argumentOverride' }
-  | { readonly kind: 'any' }
-  | { readonly kind: 'servers' }
+  | { readonly kind: 'table'; readonly orText?: true }
   | { readonly kind: 'values'; readonly of: 'variable' | 'header' }
-  | { readonly kind: 'value'; readonly of: 'url' | 'secret' }
-  | { readonly kind: 'arguments' }
-  | { readonly kind: 'port' }
-  | { readonly kind: 'size' }
-  | { readonly kind: 'sections' }
-  | { readonly kind: 'transforms' }
-  | { readonly kind: 'prefix' };
+  /** A text or a reference. */
+  | { readonly kind: 'value'; readonly of: 'url' | 'secret' | 'variable' | 'header' | 'argument' }
+);
 
 export interface KeyDoc {
   /** One line of plain text. */
@@ -64,20 +61,30 @@ export interface KeyDoc {
 }
 
 type More = Omit<KeyDoc, 'summary' | 'value'>;
-type Of<Kind extends ValueShape['kind']> = Extract<ValueShape, { kind: Kind; of: unknown }>['of'];
 
 const key = (value: ValueShape, summary: string, more: More = {}): KeyDoc => ({ summary, value, ...more });
 
-const text = (of: Of<'text'>, summary: string, more?: More): KeyDoc => key({ kind: 'text', of }, summary, more);
+const text = (of: TextOf, summary: string, more?: More): KeyDoc => key({ kind: 'text', of }, summary, more);
 
-const quoted = (of: Of<'text'>, summary: string, more?: More): KeyDoc =>
-  text(of, summary, { block: ": '$1'", ...more });
+const quoted = (of: TextOf, summary: string, more?: More): KeyDoc => text(of, summary, { block: ": '$1'", ...more });
 
-const texts = (of: Of<'texts'>, summary: string, more?: More): KeyDoc =>
-  key({ kind: 'texts', of }, summary, { block: ": ['$1']", ...more });
+const texts = (of: ItemOf, summary: string, more?: More): KeyDoc =>
+  key({ kind: 'texts', item: { kind: 'text', of } }, summary, { block: ": ['$1']", ...more });
+
+const value = (of: Extract<ValueShape, { kind: 'value' }>['of']): ValueShape => ({
+  kind: 'value',
+  of,
+  level: 'reference',
+});
+
+const values = (of: 'variable' | 'header'): ValueShape => ({ kind: 'values', of, each: value(of) });
+
+const table = (level: KeyLevel): ValueShape => ({ kind: 'table', level });
+
+const tables = (level: KeyLevel): ValueShape => ({ kind: 'tables', each: table(level) });
 
 const choice = (values: Readonly<Record<string, string>>, summary: string, more?: More): KeyDoc => {
-  const described = Object.entries(values).map(([value, about]) => ({ value, summary: about }));
+  const described = Object.entries(values).map(([word, about]) => ({ value: word, summary: about }));
   return key({ kind: 'choice', values: described }, summary, more);
 };
 
@@ -103,19 +110,22 @@ const filters = (things: string): { readonly whitelist: KeyDoc; readonly blackli
   ),
 });
 
-const secret = (summary: string): KeyDoc =>
-  key({ kind: 'value', of: 'secret' }, summary, { block: ': { env: ${1:NAME} }' });
+const secret = (summary: string): KeyDoc => key(value('secret'), summary, { block: ': { env: ${1:NAME} }' });
 
 const selection = (level: 'prompts' | 'resources', summary: string): KeyDoc =>
-  key({ kind: 'table', level }, summary, { block: ": { ${1|whitelist,blacklist|}: ['$2'] }" });
+  key(table(level), summary, { block: ": { ${1|whitelist,blacklist|}: ['$2'] }" });
 
 const transform = (things: string): KeyDoc =>
-  key({ kind: 'transforms' }, `Changes to the names of the ${things}, applied in this order.`, {
-    details:
-      '`prefix: x` and `suffix: x` always add. `prefix: { remove: x, add: y }` removes `x` from the front if it is there, and always adds `y`.',
-    block: ":\n  - prefix: '$1'",
-    flow: ": [{ prefix: '$1' }]",
-  });
+  key(
+    { kind: 'transforms', item: table('transformItem') },
+    `Changes to the names of the ${things}, applied in this order.`,
+    {
+      details:
+        '`prefix: x` and `suffix: x` always add. `prefix: { remove: x, add: y }` removes `x` from the front if it is there, and always adds `y`.',
+      block: ":\n  - prefix: '$1'",
+      flow: ": [{ prefix: '$1' }]",
+    },
+  );
 
 const duration = (of: keyof Timeouts, summary: string): KeyDoc =>
   key({ kind: 'duration' }, summary, {
@@ -131,7 +141,7 @@ const only = (transport: Transport, level: Level): Level =>
 export const keys: Readonly<Record<KeyLevel, Level>> = {
   root: {
     version: key({ kind: 'one' }, 'The version of the format: the number 1.', { isRequired: true, block: ': 1' }),
-    servers: key({ kind: 'servers' }, 'The MCP servers, each under its id.', {
+    servers: key({ kind: 'servers', each: table('server') }, 'The MCP servers, each under its id.', {
       details: 'The id is the name of the toolset that agents see: letters, digits, `_` and `-`, at most 64.',
       block: ':\n  $0',
       flow: ': { $1 }',
@@ -151,7 +161,7 @@ export const keys: Readonly<Record<KeyLevel, Level>> = {
         isRequired: true,
         details: 'A name on `PATH`, or a path. Its arguments belong in `args`.',
       }),
-      args: key({ kind: 'arguments' }, 'The arguments of the command, one per item.', {
+      args: key({ kind: 'arguments', item: value('argument') }, 'The arguments of the command, one per item.', {
         details:
           'A text, or `{ env: NAME }` or `{ prefix: --token=, env: NAME }` for the value of a variable, which keeps secrets out of the file.',
         block: ": ['$1']",
@@ -159,16 +169,12 @@ export const keys: Readonly<Record<KeyLevel, Level>> = {
       cwd: text('folder', 'The folder in which the command runs, relative to the workspace folder. It must exist.', {
         byDefault: 'the workspace folder',
       }),
-      env: key(
-        { kind: 'values', of: 'variable' },
-        'Environment variables of the server, in addition to those of the editor.',
-        {
-          details:
-            'A text, or `{ env: NAME }` for the value of a variable of the editor, which keeps secrets out of the file. These win over variables of the editor.',
-          block: ':\n  ${1:NAME}: $2',
-          flow: ': { ${1:NAME}: $2 }',
-        },
-      ),
+      env: key(values('variable'), 'Environment variables of the server, in addition to those of the editor.', {
+        details:
+          'A text, or `{ env: NAME }` for the value of a variable of the editor, which keeps secrets out of the file. These win over variables of the editor.',
+        block: ':\n  ${1:NAME}: $2',
+        flow: ': { ${1:NAME}: $2 }',
+      }),
       envFile: text(
         'file',
         'A file of environment variables of the server, such as `.env`, relative to the workspace folder.',
@@ -180,12 +186,12 @@ export const keys: Readonly<Record<KeyLevel, Level>> = {
       ),
     }),
     ...only('streamable_http', {
-      url: key({ kind: 'value', of: 'url' }, 'The address of the server.', {
+      url: key(value('url'), 'The address of the server.', {
         isRequired: true,
         details: "A text, or `{ prefix: 'https://example.com/mcp?key=', env: NAME }` if a part of it is a secret.",
         block: ': https://$1',
       }),
-      headers: key({ kind: 'values', of: 'header' }, 'HTTP headers of every request.', {
+      headers: key(values('header'), 'HTTP headers of every request.', {
         details:
           "A text, `{ env: NAME }`, or `{ prefix: 'Bearer ', env: NAME }` for a value from the editor's environment.",
         block: ":\n  Authorization: { prefix: 'Bearer ', env: ${1:NAME} }",
@@ -196,7 +202,7 @@ export const keys: Readonly<Record<KeyLevel, Level>> = {
         'The MCP session id to send with the first request, if the server expects a particular one.',
       ),
       oauth: key(
-        { kind: 'table', level: 'oauth' },
+        table('oauth'),
         'The client to sign in as, if the authorization server does not register clients automatically.',
         {
           details: 'Most servers need nothing here, because *Sign In to Server…* finds out the rest.',
@@ -229,13 +235,13 @@ export const keys: Readonly<Record<KeyLevel, Level>> = {
         '`1`: when a conversation takes an instance, a spare one starts for the next conversation. This applies if each conversation has its own instance, and after two conversations with the server in the workspace. `0`: the first call of a conversation starts its instance.',
       byDefault: '1',
     }),
-    tools: key({ kind: 'table', level: 'tools' }, 'Which tools of the server agents see.', {
+    tools: key(table('tools'), 'Which tools of the server agents see.', {
       details: 'Tools that are kept out are not offered to any agent.',
       block: ":\n  ${1|whitelist,blacklist|}:\n    - '$2'",
       flow: ": { ${1|whitelist,blacklist|}: ['$2'] }",
     }),
     transform: transform('tools'),
-    timeouts: key({ kind: 'table', level: 'timeouts' }, 'How long to wait for the server.', {
+    timeouts: key(table('timeouts'), 'How long to wait for the server.', {
       block: ': { ${1|call,connect,callMax,idle|}: ${2:1m} }',
     }),
     prompts: selection('prompts', 'Which prompts of the server are published and under which names, as for tools.'),
@@ -250,7 +256,7 @@ export const keys: Readonly<Record<KeyLevel, Level>> = {
     ...filters('tools'),
     transform: transform('tools'),
     override: key(
-      { kind: 'tables', level: 'toolOverride' },
+      tables('toolOverride'),
       'Descriptions and arguments of single tools, by the names that the server gives.',
       {
         details: 'Agents see the tool as it is written here. The arguments of every call are completed and checked.',
@@ -262,7 +268,7 @@ export const keys: Readonly<Record<KeyLevel, Level>> = {
   toolOverride: {
     description: quoted('prose', 'The description for agents, in place of the one of the server.'),
     arguments: key(
-      { kind: 'tables', level: 'argumentOverride' },
+      tables('argumentOverride'),
       'Arguments of the tool, by their names: only those at the top level of its schema.',
       {
         block: ':\n  ${1:argument}: { ${2|fixed,default,allow|}: $3 }',
@@ -293,7 +299,7 @@ export const keys: Readonly<Record<KeyLevel, Level>> = {
     }),
   },
   transformItem: {
-    prefix: key({ kind: 'prefix' }, 'Adds text to the front of each name.', {
+    prefix: key({ kind: 'prefix', level: 'replacePrefix' }, 'Adds text to the front of each name.', {
       details: '`{ remove: x, add: y }` first removes `x` from the front, if it is there.',
       block: ": '$1'",
     }),
