@@ -21,7 +21,7 @@ import {
   setServerKey,
 } from '../config/edit/serverEdits.js';
 import { suggestKey } from '../config/keys.js';
-import { builtInToolset, type ConfigDeps, type ParsedSource } from '../config/model.js';
+import { builtInToolset, type ConfigDeps } from '../config/model.js';
 import { parseMindsFile } from '../config/read/parse.js';
 import { TextPositions } from '../yaml/textPositions.js';
 import { everySyntax, piecesOf } from '../config/foreignReferences.js';
@@ -30,10 +30,12 @@ import { readYaml } from '../yaml/yamlTree.js';
 import { textOf, valueIn, type ValueNode } from '../yaml/valueNodes.js';
 import {
   argumentsOfCommand,
+  changeTo,
   duplicateKey,
   duration,
   fix,
   keyNotForTransport,
+  removal,
   transport,
   unknownKey,
   url,
@@ -184,86 +186,64 @@ export class QuickFixes {
 
   /** @param how `together` leaves the check of the result to the caller, because one check for all takes less time */
   private mechanical(problem: Problem, nodes: EditNodes, how: 'alone' | 'together' = 'alone'): QuickFix[] {
-    const at = this.positions.offset(problem.place.range.start);
+    const { code, server = '', instead } = problem;
+    const [at, end] = this.offsets(problem);
     const key = this.keys.get(at);
     const valueKey = this.keysOfValues.get(at);
-    const ofKey = (name: string, make: (key: KeySymbol) => QuickFix[]): QuickFix[] =>
-      valueKey?.entry.key === name ? make(valueKey) : [];
+    const ofKey = (make: (nodes: EditNodes, key: KeySymbol) => QuickFix[]): QuickFix[] => (key ? make(nodes, key) : []);
+    /** @param name the only key with this fix */
+    const ofValue = (make: (nodes: EditNodes, key: KeySymbol) => QuickFix[], name = valueKey?.entry.key): QuickFix[] =>
+      valueKey && valueKey.entry.key === name ? make(nodes, valueKey) : [];
     /** True if a value ends at the end of the wrong one. */
-    const isAsLong = ({ entry }: KeySymbol): boolean =>
-      entry.value.span.end === this.positions.offset(problem.place.range.end);
+    const isAsLong = ({ entry }: KeySymbol): boolean => entry.value.span.end === end;
     const remove = (own: KeySymbol, title: string): QuickFix[] =>
-      this.ownKey(own) && isAsLong(own) ? fix(title, edits.removeKey(nodes, own.entry.keySpan.start)) : [];
-    switch (problem.code) {
-      case 'unknown-key':
-        return key ? unknownKey(nodes, key) : [];
-      case 'transport-sse':
-      case 'transport-unsupported':
-        return ofKey('transport', (own) => transport(nodes, own, problem.code));
-      case 'command-with-arguments':
-        return ofKey('command', (own) => (this.ownKey(own) ? argumentsOfCommand(nodes, own) : []));
-      case 'version-missing':
-        return fix("Add 'version: 1'", insertVersion(nodes), 'safe');
-      case 'version-unsupported':
-        return fix("Change to 'version: 1'", insertVersion(nodes), 'preferred');
-      case 'key-not-for-transport':
-        return key && this.ownKey(key) ? keyNotForTransport(nodes, key) : [];
-      case 'duplicate-key':
-        return duplicateKey(nodes, at);
-      case 'missing-key':
-        return this.missingTransport(problem, nodes, how);
-      case 'wrong-type':
-        return valueKey ? wrongType(nodes, valueKey) : [];
-      case 'duration-invalid':
-        return valueKey ? duration(nodes, valueKey) : [];
-      case 'url-invalid':
-        return valueKey ? url(nodes, valueKey) : [];
-      case 'reference-not-replaced':
-        return ['command', 'sessionId', 'clientId'].includes(valueKey?.entry.key ?? '') ? [] : this.reference(problem);
-      case 'command-not-found':
-        return ofKey('command', (own) =>
-          problem.instead !== undefined && isAsLong(own) ? this.change(nodes, own, problem.instead) : [],
-        );
-      case 'cwd-missing':
-        return ofKey('cwd', (own) => remove(own, "Remove 'cwd' to run in the workspace folder"));
-      case 'env-file-unusable':
-        return ofKey('envFile', (own) => [...this.newFile(own), ...remove(own, "Remove 'envFile'")]);
-      case 'server-id-invalid':
-        return this.serverId(nodes, at);
-      case 'duplicate-server':
-        return [...this.serverId(nodes, at), ...duplicateKey(nodes, at)];
-      case 'published-name-invalid':
-        return this.affixes(nodes, problem);
-      case 'env-unset':
-        return [...this.similarVariable(nodes, problem), ...this.enterInstead(nodes, problem)];
-      case 'secret-unset':
-        return this.named('secret', problem).map(({ name }) => secretFix(name, [], true));
-      case 'pattern-blank':
-        return this.patternAt(at)?.written.trim() === ''
-          ? fix('Remove the pattern', edits.removeItem(nodes, at), 'safe')
-          : [];
-      case 'pattern-matches-nothing':
-      case 'pattern-overruled':
-        return this.deadPattern(nodes, at, problem);
-      case 'name-taken':
-      case 'name-reserved':
-        return problem.server === undefined ? [] : this.prefix(problem.server);
-      default:
-        return [];
-    }
+      this.ownKey(own) && isAsLong(own) ? removal(nodes, own, title) : [];
+    const deadPattern = (): QuickFix[] => this.deadPattern(nodes, at, problem);
+    const prefix = (): QuickFix[] =>
+      fix(`Add the prefix '${server}_'`, addPrefix(this.text, server, `${server}_`), 'preferred');
+    const transportFix = (): QuickFix[] => ofValue((_, own) => transport(nodes, own, code), 'transport');
+    const made: Partial<Record<ProblemCode, () => QuickFix[]>> = {
+      'unknown-key': () => ofKey(unknownKey),
+      'transport-sse': transportFix,
+      'transport-unsupported': transportFix,
+      'command-with-arguments': () =>
+        ofValue((_, own) => (this.ownKey(own) ? argumentsOfCommand(nodes, own) : []), 'command'),
+      'version-missing': () => fix("Add 'version: 1'", insertVersion(nodes), 'safe'),
+      'version-unsupported': () => fix("Change to 'version: 1'", insertVersion(nodes), 'preferred'),
+      'key-not-for-transport': () => ofKey((_, own) => (this.ownKey(own) ? keyNotForTransport(nodes, own) : [])),
+      'duplicate-key': () => duplicateKey(nodes, at),
+      'missing-key': () => this.missingTransport(problem, nodes, how),
+      'wrong-type': () => ofValue(wrongType),
+      'duration-invalid': () => ofValue(duration),
+      'url-invalid': () => ofValue(url),
+      'reference-not-replaced': () =>
+        ['command', 'sessionId', 'clientId'].includes(valueKey?.entry.key ?? '') ? [] : this.reference(at, end),
+      'command-not-found': () =>
+        ofValue((_, own) => (instead !== undefined && isAsLong(own) ? changeTo(nodes, own, instead) : []), 'command'),
+      'cwd-missing': () => ofValue((_, own) => remove(own, "Remove 'cwd' to run in the workspace folder"), 'cwd'),
+      'env-file-unusable': () =>
+        ofValue((_, own) => [...this.newFile(own), ...remove(own, "Remove 'envFile'")], 'envFile'),
+      'server-id-invalid': () => this.serverId(nodes, at),
+      'duplicate-server': () => [...this.serverId(nodes, at), ...duplicateKey(nodes, at)],
+      'published-name-invalid': () => this.affixes(nodes, problem),
+      'env-unset': () => this.unsetVariable(nodes, problem),
+      'secret-unset': () => this.named('secret', problem).map(({ name }) => secretFix(name, [], true)),
+      'pattern-blank': () =>
+        this.patternAt(at)?.written.trim() === '' ? fix('Remove the pattern', edits.removeItem(nodes, at), 'safe') : [],
+      'pattern-matches-nothing': deadPattern,
+      'pattern-overruled': deadPattern,
+      'name-taken': prefix,
+      'name-reserved': prefix,
+    };
+    return made[code]?.() ?? [];
   }
 
-  private change(nodes: EditNodes, { entry }: KeySymbol, to: string): QuickFix[] {
-    return fix(`Change to '${to}'`, edits.replaceValue(nodes, entry.keySpan.start, to), 'preferred');
-  }
-
-  private prefix(server: string): QuickFix[] {
-    return fix(`Add the prefix '${server}_'`, addPrefix(this.text, server, `${server}_`), 'preferred');
+  private offsets({ place: { range } }: Problem): readonly [number, number] {
+    return [this.positions.offset(range.start), this.positions.offset(range.end)];
   }
 
   /** Replaces a text with one reference of another program by our reference. */
-  private reference({ place }: Problem): QuickFix[] {
-    const [start, end] = [this.positions.offset(place.range.start), this.positions.offset(place.range.end)];
+  private reference(start: number, end: number): QuickFix[] {
     const written = this.text.slice(start, end);
     const pieces = piecesOf(textOf(readYaml(written).root) ?? '', everySyntax);
     const at = pieces.findIndex(({ kind }) => kind !== 'text');
@@ -337,31 +317,30 @@ export class QuickFixes {
       const written = textOf(symbol.entry.value) ?? '';
       const usable = written.replace(/[^a-zA-Z0-9_-]+/g, '_');
       if (usable === written) return [];
-      return this.change(nodes, symbol, usable);
+      return changeTo(nodes, symbol, usable);
     });
   }
 
-  private named(kind: 'variable' | 'secret', { place, server }: Problem): NamedSymbol[] {
-    const at = this.positions.offset(place.range.start);
-    return this.symbols
-      .filter((one): one is NamedSymbol => one.kind === kind && one.server === server && one.shownAt.includes(at))
-      .slice(0, 1);
+  private named(kind: 'variable' | 'secret', problem: Problem): NamedSymbol[] {
+    const [at] = this.offsets(problem);
+    const isMeant = (one: ConfigSymbol): one is NamedSymbol =>
+      one.kind === kind && one.server === problem.server && one.shownAt.includes(at);
+    return this.symbols.filter(isMeant).slice(0, 1);
   }
 
-  /** Makes a secret of an unset variable, so a person can enter its value. */
-  private enterInstead(nodes: EditNodes, problem: Problem): QuickFix[] {
-    const [symbol] = this.named('variable', problem);
-    if (!symbol || !isSecretName(symbol.name)) return [];
-    const renamed = edits.renameKey(nodes, symbol.entry.keySpan.start, 'secret');
-    return renamed ? [secretFix(symbol.name, renamed, false)] : [];
-  }
-
-  private similarVariable(nodes: EditNodes, problem: Problem): QuickFix[] {
-    const [symbol] = this.named('variable', problem);
-    if (!symbol || this.deps.variables.includes(symbol.name)) return [];
-    const similar = nearest(symbol.name, this.deps.variables);
-    if (similar === undefined) return [];
-    return fix(`Change to '${similar}', which is set`, edits.replaceValue(nodes, symbol.entry.keySpan.start, similar));
+  /** Offers a similar variable, or a secret in its place, so a person can enter the value. */
+  private unsetVariable(nodes: EditNodes, problem: Problem): QuickFix[] {
+    const { variables } = this.deps;
+    return this.named('variable', problem).flatMap(({ name, entry }) => {
+      const at = entry.keySpan.start;
+      const similar = variables.includes(name) ? undefined : nearest(name, variables);
+      const change = similar === undefined ? undefined : edits.replaceValue(nodes, at, similar);
+      const renamed = isSecretName(name) ? edits.renameKey(nodes, at, 'secret') : undefined;
+      return [
+        ...fix(`Change to '${similar}', which is set`, change),
+        ...(renamed ? [secretFix(name, renamed, false)] : []),
+      ];
+    });
   }
 
   private patternAt(at: number): PatternSymbol | undefined {
@@ -428,7 +407,9 @@ function togetherSafe(text: string, fixes: readonly Fix[], variables: readonly s
   let left = mostTried;
   const works = (made: Fix): boolean => {
     if (edits.withoutOverlaps(made).length < made.length || left-- <= 0) return false;
-    return breaksNothing(before, outcomeOf(edits.applyEdits(text, made), deps));
+    const after = outcomeOf(edits.applyEdits(text, made), deps);
+    if (after.duplicates > before.duplicates) return false;
+    return before.isRefused || (!after.isRefused && [...before.valid].every((id) => after.valid.has(id)));
   };
   let kept: Fix = [];
   const waiting: (readonly Fix[])[] = [different];
@@ -441,39 +422,20 @@ function togetherSafe(text: string, fixes: readonly Fix[], variables: readonly s
 }
 
 interface Outcome {
-  readonly parsed: ParsedSource;
+  readonly isRefused: boolean;
+  /** The ids of the valid servers. */
+  readonly valid: ReadonlySet<string>;
+  /** The number of keys that are twice in a map. */
   readonly duplicates: number;
 }
 
 function outcomeOf(text: string, deps: ConfigDeps): Outcome {
   const parsed = parseMindsFile({ file: '', folder: '/', text }, deps);
-  return { parsed, duplicates: duplicatesIn(readYaml(text).root) };
-}
-
-function breaksNothing(before: Outcome, after: Outcome): boolean {
-  if (after.duplicates > before.duplicates) return false;
-  if (before.parsed.kind === 'refused') return true;
-  const valid = validIn(after.parsed);
-  return after.parsed.kind === 'accepted' && [...validIn(before.parsed)].every((id) => valid.has(id));
-}
-
-function validIn(parsed: ParsedSource): Set<string> {
   const servers = parsed.kind === 'accepted' ? parsed.servers : [];
-  return new Set(servers.flatMap(({ kind, id }) => (kind === 'valid' ? [id] : [])));
-}
-
-function duplicatesIn(root: ValueNode): number {
-  const seen = new Set<ValueNode>();
-  const found = new Set<unknown>();
-  const look = (node: ValueNode): void => {
-    if (node.kind === 'scalar' || seen.has(node)) return;
-    seen.add(node);
-    if (node.kind === 'list') node.items.forEach(look);
-    else {
-      for (const duplicate of node.duplicates) found.add(duplicate);
-      for (const { value } of node.entries.values()) look(value);
-    }
+  const symbols = symbolsOf(readYaml(text).root);
+  return {
+    isRefused: parsed.kind === 'refused',
+    valid: new Set(servers.flatMap(({ kind, id }) => (kind === 'valid' ? [id] : []))),
+    duplicates: new Set(symbols.flatMap((one) => (one.kind === 'key' ? one.map.duplicates : []))).size,
   };
-  look(root);
-  return found.size;
 }

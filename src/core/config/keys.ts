@@ -417,3 +417,12 @@ export function suggestKey(level: KeyLevel, found: string): string | undefined {
   if (named && Object.hasOwn(named, plain)) return named[plain];
   return nearest(found, keysOf(level));
 }
+
+const transports: readonly Transport[] = ['stdio', 'streamable_http'];
+
+/** Returns the transports that a word of another program may mean. */
+export function suggestTransports(found: string): readonly string[] {
+  if (/http|sse|remote|url/i.test(found)) return ['streamable_http'];
+  const meant = nearest(found, transports);
+  return meant === undefined ? transports : [meant];
+}

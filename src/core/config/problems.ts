@@ -4,10 +4,9 @@
  */
 import type { Place, Problem, ProblemCode, Severity } from '../base/problem.js';
 import { startOfFile } from './model.js';
-import { nearest } from '../base/nearest.js';
 import { withoutSecrets } from '../base/secrets.js';
 import { clipped } from '../base/text.js';
-import { keysOf, suggestKey, type KeyLevel } from './keys.js';
+import { keysOf, suggestKey, suggestTransports, type KeyLevel } from './keys.js';
 import { argumentSyntaxes, foreignReference, type ForeignReference } from './foreignReferences.js';
 
 export interface Spot {
@@ -185,9 +184,8 @@ export function transportSse(spot: Spot, meant: 'stdio' | 'streamable_http'): Pr
 
 export function transportUnsupported(spot: Spot, found: string): Problem {
   const message = `Transport \`${shortened(found)}\` is not supported; expected \`stdio\` or \`streamable_http\`.`;
-  const meant = /http|sse|remote|url/i.test(found) ? 'streamable_http' : nearest(found, ['stdio', 'streamable_http']);
-  const fix = meant ? `\`transport: ${meant}\`` : '`transport: stdio` or `transport: streamable_http`';
-  return problem('transport-unsupported', 'error', spot, message, `Write ${fix}.`);
+  const meant = suggestTransports(found).map((transport) => `\`transport: ${transport}\``);
+  return problem('transport-unsupported', 'error', spot, message, `Write ${meant.join(' or ')}.`);
 }
 
 export function durationInvalid(spot: Spot, key: string, found: string, why: string): Problem {

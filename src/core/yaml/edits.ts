@@ -28,7 +28,9 @@ export type Edits = readonly TextEdit[] | undefined;
 /** If two edits overlap, the later one in the list is left out. */
 export function applyEdits(text: string, edits: readonly TextEdit[]): string {
   let result = text;
-  for (const { span, text: inserted } of [...withoutOverlaps(edits)].sort((a, b) => b.span.start - a.span.start)) {
+  // Behind an insertion at its start, a replacement would not have its text any more.
+  const backwards = withoutOverlaps(edits).sort((a, b) => b.span.start - a.span.start || b.span.end - a.span.end);
+  for (const { span, text: inserted } of backwards) {
     result = result.slice(0, span.start) + inserted + result.slice(span.end);
   }
   return result;
@@ -48,10 +50,9 @@ export function withoutOverlaps(edits: readonly TextEdit[]): TextEdit[] {
   const kept: TextEdit[] = [];
   for (const edit of edits) {
     const { start, end } = edit.span;
-    const meets = kept.some(({ span }) =>
-      start === end && span.start === span.end ? start === span.start : start <= span.end && span.start <= end,
-    );
-    if (!meets) kept.push(edit);
+    const meets = ({ span }: TextEdit): boolean =>
+      (start === span.start && end === span.end) || (start < span.end && span.start < end);
+    if (!kept.some(meets)) kept.push(edit);
   }
   return kept;
 }
