@@ -43,7 +43,7 @@ export function fix(
 }
 
 /** A scalar value as a text, or an empty text. */
-export function scalarAt({ entry: { value } }: KeySymbol): string {
+function scalarAt({ entry: { value } }: KeySymbol): string {
   return value.kind === 'scalar' ? String(value.value) : '';
 }
 

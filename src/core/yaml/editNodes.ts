@@ -72,7 +72,7 @@ export class EditNodes {
 
   startOf(node: unknown): number {
     const start = spanOf(node)?.start ?? 0;
-    const { anchor, tag } = node as { anchor?: string; tag?: string };
+    const { anchor, tag } = (node ?? {}) as { anchor?: string; tag?: string };
     if (anchor === undefined && tag === undefined) return start;
     const before = this.text.slice(Math.max(0, start - 300), start);
     return start - (/(?:[&!][^\s,[\]{}]*\s+)+$/.exec(before)?.[0].length ?? 0);
@@ -96,9 +96,11 @@ export class EditNodes {
     return end;
   }
 
-  pairSpan(pair: Pair): Span {
-    const { key, value } = pair;
-    return { start: this.startOf(key), end: isEmptyValue(value) ? this.afterColon(pair) : this.endOf(value) };
+  /** The span of an entry of a map, or of an item of a list without its dash. */
+  extent(item: unknown): Span {
+    if (!isPair(item)) return { start: this.startOf(item), end: this.endOf(item) };
+    const { key, value } = item;
+    return { start: this.startOf(key), end: isEmptyValue(value) ? this.afterColon(item) : this.endOf(value) };
   }
 
   /** The offset behind the colon of a key, or behind a key without a colon. */
@@ -131,10 +133,13 @@ export class EditNodes {
     return this.text.slice(this.lineStart(offset), offset).trim() === '';
   }
 
-  /** The dash of a list item, if it begins its line. */
-  dashBefore(item: number): number | undefined {
-    const dash = this.text.lastIndexOf('-', item - 1);
-    return dash >= 0 && this.beginsLine(dash) ? dash : undefined;
+  /** The beginning of an entry, or the dash of an item, if it begins its line. */
+  firstOnLine(collection: Collection, item: unknown): number | undefined {
+    if (item === undefined) return undefined;
+    const { start } = this.extent(item);
+    const first = isSeq(collection) ? this.text.lastIndexOf('-', start - 1) : start;
+    const isFirst = this.beginsLine(first) && /^-?\s*$/.test(this.text.slice(first, start));
+    return isFirst ? first : undefined;
   }
 
   skipBlank(offset: number): number {

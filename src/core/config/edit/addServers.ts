@@ -7,7 +7,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '../../base/isObject.js';
 import { EditNodes, isEmptyValue, isMap, isScalar, spanOf, type PairPlace } from '../../yaml/editNodes.js';
-import { applyEdits, insertion, scalarText, valueEdit, type Edits } from '../../yaml/edits.js';
+import { applyEdits, insertAt, insertion, scalarText, valueEdit, type Edits } from '../../yaml/edits.js';
 import { serverPair, serverValues } from './serverEdits.js';
 
 /** The parts of an entry. `undefined` is left out. */
@@ -70,19 +70,14 @@ function editsFor(nodes: EditNodes, servers: readonly NewServer[]): Edits {
   }
   if (!isMap(value))
     return isNothing ? valueEdit(nodes, written, `{ ${servers.map(serverFlow).join(', ')} }`) : undefined;
-  return value.flow ? inFlow(nodes, value, servers) : inBlock(nodes, value, column, servers);
+  return inMap(nodes, value, column, servers);
 }
 
-function inBlock(nodes: EditNodes, map: PairPlace['map'], column: number, servers: readonly NewServer[]): Edits {
-  const first = map.items[0];
-  if (!first) return undefined;
-  const width = nodes.column(nodes.startOf(first.key));
-  const indent = ' '.repeat(width);
-  const step = ' '.repeat(Math.max(width - column, 2));
-  const end = nodes.lineEnd(nodes.endOf(map));
+function inMap(nodes: EditNodes, map: PairPlace['map'], column: number, servers: readonly NewServer[]): Edits {
+  const step = ' '.repeat(Math.max(nodes.column(nodes.startOf(map.items[0]?.key)) - column, 2));
   const apart = isApart(nodes, map);
-  const lines = blockLines(servers, indent, step, apart);
-  return [insertion(end, nodes.lineBreak + (apart ? nodes.lineBreak : '') + lines.join(nodes.lineBreak))];
+  const lines = [...(apart ? [''] : []), ...blockLines(servers, '', step, apart)];
+  return insertAt(nodes, map, map.items.length, lines, servers.map(serverFlow).join(', '));
 }
 
 function isApart(nodes: EditNodes, map: PairPlace['map']): boolean {
@@ -90,17 +85,6 @@ function isApart(nodes: EditNodes, map: PairPlace['map']): boolean {
   if (!second) return false;
   const before = nodes.text.slice(0, nodes.lineStart(nodes.startOf(second.key)));
   return /(?:\r\n|\r(?!\n)|\n)[ \t]*(?:\r\n|\r|\n)(?:[ \t]*#[^\r\n]*(?:\r\n|\r|\n))*$/.test(before);
-}
-
-function inFlow(nodes: EditNodes, map: PairPlace['map'], servers: readonly NewServer[]): Edits {
-  const range = spanOf(map);
-  if (!range) return undefined;
-  const text = servers.map(serverFlow).join(', ');
-  const last = map.items.at(-1);
-  if (!last) return [insertion(range.start + 1, ` ${text} `)];
-  const end = nodes.pairSpan(last).end;
-  const comma = nodes.skipBlank(end);
-  return nodes.text[comma] === ',' ? [insertion(comma + 1, ` ${text}`)] : [insertion(end, `, ${text}`)];
 }
 
 function blockLines(servers: readonly NewServer[], indent: string, step: string, apart = false): string[] {

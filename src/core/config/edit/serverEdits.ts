@@ -5,21 +5,28 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '../../base/isObject.js';
 import type { NameFilter } from '../model.js';
-import { EditNodes, endsInBlockScalar, isAlias, isEmptyValue, isMap, isSeq, spanOf } from '../../yaml/editNodes.js';
+import {
+  EditNodes,
+  endsInBlockScalar,
+  isAlias,
+  isEmptyValue,
+  isMap,
+  isSeq,
+  type PairPlace,
+  spanOf,
+} from '../../yaml/editNodes.js';
 import {
   appendItem,
   applyEdits,
   difference,
   type Edits,
-  indentation,
+  insertAt,
   insertEntry,
   insertion,
   removeItem,
   removeKey,
   scalarText,
-  type TextEdit,
   valueEdit,
-  withoutOverlaps,
 } from '../../yaml/edits.js';
 import { isEmpty, plainValue, textOf, valueIn } from '../../yaml/valueNodes.js';
 import { readYaml } from '../../yaml/yamlTree.js';
@@ -40,29 +47,11 @@ export function insertVersion(nodes: EditNodes): Edits {
   return insertEntry(nodes, root, 'version', '1');
 }
 
-/** Sets `enabled` of a server; others that share its entry get a separate one. No edits if it is so already. */
+/** Sets `enabled` of a server. No edits if it is so already. */
 export function setEnabled(text: string, server: string, enabled: boolean): Edits {
-  const nodes = EditNodes.read(text);
-  const before = enabledOf(text);
-  if (!nodes || !before?.has(server)) return undefined;
-  if (before.get(server) === enabled) return [];
-  const wanted = new Map([...before, [server, enabled] as const]);
-  const touched = new Set([server]);
-  for (;;) {
-    const edits: TextEdit[] = [];
-    for (const id of touched) {
-      const own = setOwnKey(nodes, id, 'enabled', String(wanted.get(id)));
-      if (!own) return undefined;
-      for (const edit of own) edits.push(edit);
-    }
-    if (withoutOverlaps(edits).length < edits.length) return undefined;
-    const after = enabledOf(applyEdits(text, edits));
-    if (!after) return undefined;
-    const wrong = [...wanted].filter(([id, value]) => after.get(id) !== value).map(([id]) => id);
-    if (wrong.length === 0) return edits;
-    if (wrong.some((id) => touched.has(id))) return undefined;
-    wrong.forEach((id) => touched.add(id));
-  }
+  const before = serverValues(text)?.get(server);
+  if (!before || (before['enabled'] !== false) === enabled) return before && [];
+  return setServerKey(text, server, 'enabled', String(enabled));
 }
 
 /** Adds a missing key, or replaces a scalar value. @param value in flow style */
@@ -107,13 +96,9 @@ function appendKey(
   const body = entry?.pair.value;
   if (!isMap(body)) return undefined;
   if (body.flow || endsInBlockScalar(body)) return insertEntry(nodes, body, key, flow);
-  const first = body.items[0];
-  const at = first ? nodes.startOf(first.key) : 0;
-  if (!first || !nodes.beginsLine(at)) return undefined;
-  const indent = indentation(nodes, at);
-  const deeper = indent.slice(nodes.column(spanOf(entry?.pair.key)?.start ?? 0)) || '  ';
-  const block = [`${key}:`, ...lines].map((line, depth) => nodes.lineBreak + indent + deeper.repeat(depth) + line);
-  return [insertion(nodes.lineEnd(nodes.endOf(body)), block.join(''))];
+  const deeper = nodes.column(nodes.startOf(body.items[0]?.key)) - nodes.column(nodes.startOf(entry?.pair.key));
+  const block = [`${key}:`, ...lines].map((line, depth) => ' '.repeat(Math.max(deeper, 2) * depth) + line);
+  return insertAt(nodes, body, body.items.length, block);
 }
 
 /** Sets a key in the entry itself, despite merges. Servers with the same entry change too. */
@@ -131,23 +116,22 @@ export function setOwnKey(nodes: EditNodes, server: string, key: string, value: 
   return belowKey(nodes, entry, key, value) ?? insertEntry(nodes, body, key, value);
 }
 
-function belowKey(
-  nodes: EditNodes,
-  entry: { pair: { key: unknown; value: unknown } },
-  key: string,
-  value: string,
-): Edits {
+/** Inserts a key below the key of a map, above the comments on the entries of that map. */
+function belowKey(nodes: EditNodes, entry: Pick<PairPlace, 'pair'>, key: string, value: string): Edits {
   const body = entry.pair.value;
   const keyEnd = spanOf(entry.pair.key)?.end;
-  if (!isMap(body) || body.flow || keyEnd === undefined) return undefined;
-  const first = body.items[0];
-  const start = first ? nodes.startOf(first.key) : 0;
+  const start = isMap(body) && !body.flow ? nodes.firstOnLine(body, body.items[0]) : undefined;
+  if (start === undefined || keyEnd === undefined) return undefined;
   const lineEnd = nodes.lineEnd(keyEnd);
-  if (!nodes.beginsLine(start) || start < lineEnd) return undefined;
   // An anchor or tag on a separate line would attach to a key above it.
-  const between = nodes.text.slice(lineEnd, start);
-  if (between.replace(/#[^\r\n]*/g, '').trim() !== '') return undefined;
-  return [insertion(lineEnd, `${nodes.lineBreak}${indentation(nodes, start)}${key}: ${value}`)];
+  if (
+    nodes.text
+      .slice(lineEnd, start)
+      .replace(/#[^\r\n]*/g, '')
+      .trim() !== ''
+  )
+    return undefined;
+  return [insertion(lineEnd, `${nodes.lineBreak}${' '.repeat(nodes.column(start))}${key}: ${value}`)];
 }
 
 export function serverPair(nodes: EditNodes, server: string): ReturnType<EditNodes['pairOf']> {
@@ -166,11 +150,6 @@ function sparingOthers(text: string, server: string, edits: Edits): Edits {
 /** Returns an empty set for an unreadable text. */
 export function serverIds(text: string): ReadonlySet<string> {
   return new Set(serverValues(text)?.keys());
-}
-
-function enabledOf(text: string): Map<string, boolean> | undefined {
-  const servers = serverValues(text);
-  return servers && new Map([...servers].map(([id, body]) => [id, body['enabled'] !== false]));
 }
 
 export function serverValues(text: string): Map<string, PlainMap> | undefined {
