@@ -19,7 +19,7 @@ type Transport = Launch['transport'];
 export function readLaunch(reader: EntryReader, server: MapEntry, entries: Entries): Launch | undefined {
   const owner = `Server \`${problems.shortened(server.key)}\``;
   const required = (key: string, example: string): MapEntry | undefined =>
-    entries.get(key) ?? reader.missingKey(entries, reader.atKey(server), owner, key, example);
+    entries.get(key) ?? reader.missingKey(entries, reader.places.key(server), owner, key, example);
   const transport = readTransport(reader, required, entries);
   if (transport === undefined) return undefined;
   // An entry of `sse` has one mistake, whatever its other keys.
@@ -27,7 +27,7 @@ export function readLaunch(reader: EntryReader, server: MapEntry, entries: Entri
   for (const entry of isSse ? [] : entries.values()) {
     const belongsTo = transportOfKey.get(entry.key);
     if (belongsTo === undefined || belongsTo === transport) continue;
-    reader.note(problems.keyNotForTransport(reader.atKey(entry), entry.key, belongsTo, transport));
+    reader.note(problems.keyNotForTransport(reader.places.key(entry), entry.key, belongsTo, transport));
   }
   switch (transport) {
     case 'stdio': {
@@ -73,11 +73,11 @@ function readTransport(
       return transport;
     case 'sse': {
       const meant = entries.has('command') && !entries.has('url') ? 'stdio' : 'streamable_http';
-      reader.note(problems.transportSse(reader.atValue(entry), meant));
+      reader.note(problems.transportSse(reader.places.value(entry), meant));
       return meant;
     }
     default:
-      return reader.note(problems.transportUnsupported(reader.atValue(entry), transport));
+      return reader.note(problems.transportUnsupported(reader.places.value(entry), transport));
   }
 }
 
@@ -87,9 +87,17 @@ function readCommand(reader: EntryReader, entry: MapEntry | undefined): string |
   const fix = 'Write the program to start, for example `command: npx`.';
   const command = reader.string(entry, fix);
   if (!entry || command === undefined) return undefined;
-  const at = reader.atValue(entry);
-  if (hasArguments(command)) return reader.note(problems.commandWithArguments(at));
-  if (/^\s*(?:https?|wss?):\/\//i.test(command)) return reader.note(problems.commandIsAddress(at));
+  const at = reader.places.value(entry);
+  if (hasArguments(command)) {
+    const message = '`command` names one program, which is started without a shell; its arguments belong in `args`.';
+    const advice =
+      "Keep only the program in `command`, and write each argument as an item of `args`, for example `args: ['-y', some-server]`.";
+    return reader.error('command-with-arguments', at, message, advice);
+  }
+  if (/^\s*(?:https?|wss?):\/\//i.test(command)) {
+    const advice = 'Write `transport: streamable_http` and the address as `url`, and remove `command` and `args`.';
+    return reader.wrong(entry, 'a program', advice, 'an address');
+  }
   const instead =
     '`command` takes no reference: write the path out (`./` is the folder in which the server starts), or only the name of a program on the `PATH`.';
   noteForeign(reader, command, at, '`command`', argumentSyntaxes, instead);
@@ -99,9 +107,9 @@ function readCommand(reader: EntryReader, entry: MapEntry | undefined): string |
 function readArgs(reader: EntryReader, entry: MapEntry | undefined): Pick<StdioLaunch, 'args' | 'argReferences'> {
   const fix = "Write a list, for example `args: ['-y', 'some-server']`.";
   const references = new Map<number, Reference>();
-  const args = reader.texts(entry, 'An item of `args`', fix, (item, spot, index) => {
+  const args = reader.texts(entry, 'An item of `args`', fix, (item, place, index) => {
     if (!isReference(item)) return undefined;
-    const at = { what: `Argument ${index + 1}`, target: `argument ${index + 1}`, value: spot, key: spot };
+    const at = { what: `Argument ${index + 1}`, target: `argument ${index + 1}`, value: place, key: place };
     const reference = readReference(reader, item, at);
     if (reference) references.set(index, reference);
     return reference?.value ?? '';
@@ -118,8 +126,8 @@ function noteForeignArguments(reader: EntryReader, entries: Entries): void {
     const text = textOf(item);
     const found = text === undefined ? undefined : foreignReference(text, argumentSyntaxes);
     if (!found || (found.kind === 'variable' && own?.has(found.name))) continue;
-    const spot = reader.spot(reader.places.item(args, item));
-    reader.noteWarning(() => problems.referenceNotReplaced(spot, `argument ${index + 1}`, found));
+    const place = reader.places.item(args, item);
+    reader.noteWarning(() => problems.referenceNotReplaced(place, `argument ${index + 1}`, found));
   }
 }
 
@@ -130,7 +138,7 @@ function readCwd(reader: EntryReader, entry: MapEntry | undefined): string | und
   if (written === undefined) return undefined;
   const cwd = path.resolve(folder, written);
   if (!reader.starts || reader.deps.directoryExists(cwd)) return cwd;
-  return reader.note(problems.cwdMissing(reader.atValue(entry), written, cwd));
+  return reader.note(problems.cwdMissing(reader.places.value(entry), written, cwd));
 }
 
 function readUrl(
@@ -140,8 +148,8 @@ function readUrl(
   if (!entry) return undefined;
   const fix = 'Write an address, for example `url: https://example.com/mcp`.';
   const { value } = entry;
-  const at = reader.atValue(entry);
-  const place = { what: '`url`', target: '`url`', value: at, key: reader.atKey(entry) };
+  const at = reader.places.value(entry);
+  const place = { what: '`url`', target: '`url`', value: at, key: reader.places.key(entry) };
   const reference = value.kind === 'map' ? readReference(reader, value, place) : undefined;
   const written = value.kind === 'map' ? reference?.value : reader.string(entry, fix, 'secret');
   if (written === undefined) return undefined;
@@ -160,10 +168,10 @@ function readUrl(
 function readSessionId(reader: EntryReader, entry: MapEntry | undefined): string {
   const sessionId = reader.string(entry, "Write a text in quotes, or `sessionId: ''` for none.", 'secret');
   if (entry && sessionId !== undefined)
-    noteForeign(reader, sessionId, reader.atValue(entry), '`sessionId`', everySyntax, writtenOut);
+    noteForeign(reader, sessionId, reader.places.value(entry), '`sessionId`', everySyntax, writtenOut);
   if (entry === undefined || sessionId === undefined || /^[\x21-\x7e]*$/.test(sessionId)) return sessionId ?? '';
   const what = '`sessionId` holds a space or a character that is not visible ASCII';
-  reader.note(problems.headerInvalid(reader.atValue(entry), what, 'Write the session id as the server gave it.'));
+  reader.note(problems.headerInvalid(reader.places.value(entry), what, 'Write the session id as the server gave it.'));
   return '';
 }
 
@@ -172,12 +180,15 @@ function readEnv(reader: EntryReader, entry: MapEntry | undefined): Map<string, 
   const fix = 'Write a map from names to values, for example `env: { MODE: ci }`.';
   for (const item of reader.freeTable(entry, fix).values()) {
     if (item.key === '' || /[=\0]/.test(item.key) || !item.keyIsText) {
-      reader.note(problems.envNameInvalid(reader.atKey(item), item.key));
+      const why = 'cannot be the name of an environment variable: it is empty or holds `=` or NUL';
+      const message = `\`${problems.shortened(item.key)}\` ${why}.`;
+      reader.error('env-name-invalid', reader.places.key(item), message, 'Rename or remove the variable.');
       continue;
     }
     const value = readValue(reader, item, `\`${problems.shortened(item.key)}\``, '{ env: NAME }');
     const what = `The value of \`${problems.shortened(item.key)}\``;
-    if (value && reader.withoutNul(value.value, reader.atValue(item), what) !== undefined) values.set(item.key, value);
+    if (value && reader.withoutNul(value.value, reader.places.value(item), what) !== undefined)
+      values.set(item.key, value);
   }
   return values;
 }
@@ -194,17 +205,19 @@ function readHeaders(reader: EntryReader, entry: MapEntry | undefined): Map<stri
     const name = problems.shortened(item.key);
     if (!item.keyIsText || !/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(item.key)) {
       const what = `\`${name}\` cannot be the name of an HTTP header`;
-      reader.note(problems.headerInvalid(reader.atKey(item), what, 'Write a name of ASCII letters, digits and `-`.'));
+      reader.note(
+        problems.headerInvalid(reader.places.key(item), what, 'Write a name of ASCII letters, digits and `-`.'),
+      );
       continue;
     }
     const first = written.get(item.key.toLowerCase());
     if (first) {
-      reader.note(problems.duplicateKey(reader.atKey(item), item.key, reader.places.key(first), true));
+      reader.note(problems.duplicateKey(reader.places.key(item), item.key, reader.places.key(first), true));
       continue;
     }
     written.set(item.key.toLowerCase(), item);
     if (protocolHeader.test(item.key)) {
-      reader.noteWarning(() => problems.headerOfProtocol(reader.atKey(item), name));
+      reader.noteWarning(() => problems.headerOfProtocol(reader.places.key(item), name));
       continue;
     }
     const value = readValue(reader, item, `header \`${name}\``, "{ prefix: 'Bearer ', env: NAME }");
@@ -212,7 +225,7 @@ function readHeaders(reader: EntryReader, entry: MapEntry | undefined): Map<stri
     if (!isHeaderValue(value.value)) {
       const what = `The value of header \`${name}\` holds a line break, a control character or one beyond Latin-1`;
       const next = correctionOf(value) ?? 'Remove the character.';
-      reader.note(problems.headerInvalid(reader.atValue(item), what, next));
+      reader.note(problems.headerInvalid(reader.places.value(item), what, next));
     } else values.set(item.key, value);
   }
   return values;
@@ -238,7 +251,7 @@ function readOAuth(reader: EntryReader, entry: MapEntry | undefined): OAuthSetti
   const grant = reader.word(entries.get('grant'), grants, help) ?? 'authorization_code';
   const client = entries.get('clientId');
   const clientId = reader.string(client, 'Write the id as the authorization server gave it.') ?? '';
-  if (client) noteForeign(reader, clientId, reader.atValue(client), '`clientId`', everySyntax, writtenOut);
+  if (client) noteForeign(reader, clientId, reader.places.value(client), '`clientId`', everySyntax, writtenOut);
   const secret = (key: string): EnvValue | undefined => {
     const found = entries.get(key);
     return found && readValue(reader, found, `\`${key}\``, '{ env: NAME }');
@@ -254,13 +267,13 @@ function readOAuth(reader: EntryReader, entry: MapEntry | undefined): OAuthSetti
     redirectPort: readPort(reader, entries.get('redirectPort')),
   };
   if (grant === 'client_credentials' && clientId === '' && !entries.has('clientId')) {
-    reader.missingKey(entries, reader.atKey(entry), '`oauth`', 'clientId', 'clientId: my-client');
+    reader.missingKey(entries, reader.places.key(entry), '`oauth`', 'clientId', 'clientId: my-client');
   }
   // Otherwise whoever the server names would be shown the secret.
   const shown = entries.get('clientSecret') ?? entries.get('privateKey');
   if (shown && !entries.has('issuer')) {
     const example = 'issuer: https://auth.example.com';
-    reader.missingKey(entries, reader.atKey(shown), '`oauth` with credentials of a client', 'issuer', example);
+    reader.missingKey(entries, reader.places.key(shown), '`oauth` with credentials of a client', 'issuer', example);
   }
   return settings;
 }
@@ -297,7 +310,7 @@ function readEnvFile(reader: EntryReader, entry: MapEntry | undefined): EnvFile 
   const file = path.resolve(folder, written);
   if (!reader.starts) return { file, values: new Map() };
   const unusable = (reason: string): undefined =>
-    reader.note(problems.envFileUnusable(reader.atValue(entry), written, file, reason));
+    reader.note(problems.envFileUnusable(reader.places.value(entry), written, file, reason));
   // A workspace must not cause reads of other files (S1a). The user's own file may name any.
   const reading = reader.deps.envFile?.(file, origin === 'user' ? undefined : folder);
   if (reading === undefined) return { file, values: new Map() };

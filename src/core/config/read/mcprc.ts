@@ -16,11 +16,12 @@ export function parseMcprc(source: SourceText, deps: ConfigDeps): ParsedSource {
   const text = withoutMark(source.text);
   const places = new FilePlaces(source.file, text);
   const { errors, root } = readJson(text);
-  if (errors.length > 0) {
-    const found = errors.map(({ what, span }) => problems.jsonSyntax({ place: places.visible(span) }, what));
-    return refused(source.file, found);
-  }
   const reader = new EntryReader(undefined, places, deps, source);
+  for (const { what, span } of errors) {
+    const fix = 'Write JSON; comments and commas at the end are allowed.';
+    reader.error('json-syntax', places.visible(span), `The file is not JSON: ${what}.`, fix);
+  }
+  if (reader.failed) return refused(source.file, reader.whole(source.file));
   const servers = serversOf(reader, root);
   if (!servers || reader.failed) return refused(source.file, reader.whole(source.file));
   const entries = [...servers.values()].filter(({ key }) => key !== '$schema');
@@ -31,17 +32,19 @@ function serversOf(reader: EntryReader, root: ValueNode): Entries | undefined {
   const { places } = reader;
   if (root.kind !== 'map') {
     const place = isEmpty(root) ? places.visible(root.span) : places.place(root.span);
-    return reader.note(problems.jsonRootNotAMap({ place }, describe(root)));
+    return reader.note(problems.jsonRootNotAMap(place, describe(root)));
   }
   const nested = root.entries.get('mcpServers');
   const at = places.place(root.span);
   if (!nested) return reader.entries(root, at, problems.duplicateServer);
   for (const entry of root.entries.values()) {
     if (entry === nested || entry.key === '$schema') continue;
-    reader.note(problems.keyBesideServers(reader.atKey(entry), entry.key));
+    const message = `\`${problems.shortened(entry.key)}\` is next to \`mcpServers\`, where it has no effect.`;
+    const fix = 'Move it into `mcpServers` if it is a server, or remove it.';
+    reader.warn('unknown-key', places.key(entry), message, fix);
   }
   if (nested.value.kind === 'map') return reader.entries(nested.value, at, problems.duplicateServer);
-  return reader.note(problems.jsonRootNotAMap(reader.atValue(nested), describe(nested.value), '`mcpServers`'));
+  return reader.note(problems.jsonRootNotAMap(places.value(nested), describe(nested.value), '`mcpServers`'));
 }
 
 /** Names of the HTTP transports. Here they are one (X2). */

@@ -52,15 +52,12 @@ export function mergeSources(
       // The places of a remembered parse do not fit the present text.
       if (source.kind === 'refused') continue;
       const place = placesOf(server).key;
-      const spot = { place, server: server.id };
       const holder = placesOf(held.server).key;
-      if (serving.origin === 'user' || serving.folder === held.folder) {
-        problems.push(serverShadowed(spot, server.id, holder));
-        shadowed.set(server.id, [...(shadowed.get(server.id) ?? []), place]);
-      } else {
-        const found = idInOtherFolder(spot, server.id, holder);
-        problems.push(isEnabled(server) ? found : { ...found, severity: 'information' });
-      }
+      const isShadowed = serving.origin === 'user' || serving.folder === held.folder;
+      if (isShadowed) shadowed.set(server.id, [...(shadowed.get(server.id) ?? []), place]);
+      const found = isShadowed ? serverShadowed(place, server.id, holder) : idInOtherFolder(place, server.id, holder);
+      const severity = isEnabled(server) ? found.severity : 'information';
+      problems.push({ ...found, server: server.id, severity });
     }
   }
   const model = { servers: [...servers.values()].map(({ server }) => server), shadowed };

@@ -2,6 +2,7 @@
  * Reads values from elsewhere (C2): a text, or a reference such as `{ prefix: 'Bearer ', env: NAME }`. No problem
  * quotes a text, because it may be a secret.
  */
+import type { Place } from '../../base/problem.js';
 import { nearest } from '../../base/nearest.js';
 import { textOf, type MapEntry, type MapNode, type ValueNode } from '../../yaml/valueNodes.js';
 import { describeKind, type EntryReader } from './entryReader.js';
@@ -15,18 +16,18 @@ interface ValuePlace {
   readonly what: string;
   /** The target of the value in a sentence, for example `` header `X-Key` ``. */
   readonly target: string;
-  readonly value: problems.Spot;
-  readonly key: problems.Spot;
+  readonly value: Place;
+  readonly key: Place;
 }
 
 export function readValue(reader: EntryReader, entry: MapEntry, target: string, example: string): EnvValue | undefined {
   const text = textOf(entry.value);
   if (text !== undefined) {
-    noteForeign(reader, text, reader.atValue(entry), target, everySyntax);
+    noteForeign(reader, text, reader.places.value(entry), target, everySyntax);
     return { kind: 'literal', value: text };
   }
   const what = `The value of \`${problems.shortened(entry.key)}\``;
-  const at = { what, target, value: reader.atValue(entry), key: reader.atKey(entry) };
+  const at = { what, target, value: reader.places.value(entry), key: reader.places.key(entry) };
   if (entry.value.kind === 'map') return readReference(reader, entry.value, at);
   const fix = `Write a text (\`''\` for an empty one) or \`${example}\`.`;
   return reader.note(problems.wrongType(at.value, what, 'a text or a map with `env`', describeKind(entry.value), fix));
@@ -36,13 +37,13 @@ export function readValue(reader: EntryReader, entry: MapEntry, target: string, 
 export function noteForeign(
   reader: EntryReader,
   text: string,
-  spot: problems.Spot,
+  place: Place,
   target: string,
   syntaxes: readonly Syntax[],
   instead?: string,
 ): void {
   const found = foreignReference(text, syntaxes);
-  if (found) reader.noteWarning(() => problems.referenceNotReplaced(spot, target, found, instead));
+  if (found) reader.noteWarning(() => problems.referenceNotReplaced(place, target, found, instead));
 }
 
 /** True if a map is a reference. An unquoted `key: value` of YAML is a map too. */
@@ -51,11 +52,11 @@ export function isReference(node: ValueNode): node is MapNode {
 }
 
 export function readReference(reader: EntryReader, map: MapNode, at: ValuePlace): Reference | undefined {
-  const entries = reader.knownEntries('reference', map, at.key.place);
+  const entries = reader.knownEntries('reference', map, at.key);
   const sources = ['env', 'secret', 'command'];
   const [written, other] = sources.flatMap((key) => entries.get(key) ?? []);
   if (!written) return reader.missing(entries, sources, () => problems.missingKey(at.key, at.what, 'env', 'env: NAME'));
-  if (other) return reader.note(problems.twoSources(reader.atKey(other), at.what, written.key, other.key));
+  if (other) return reader.note(problems.twoSources(reader.places.key(other), at.what, written.key, other.key));
   const source = readSource(reader, written);
   const affix = (key: string, otherwise: string | undefined): string | undefined => {
     const entry = entries.get(key);
@@ -68,7 +69,8 @@ export function readReference(reader: EntryReader, map: MapNode, at: ValuePlace)
   const reference = { kind: 'reference', source, prefix, suffix, fallback } as const;
   if (source.kind === 'command') {
     const meaningless = entries.get('default');
-    if (meaningless) return reader.note(problems.twoSources(reader.atKey(meaningless), at.what, 'command', 'default'));
+    if (meaningless)
+      return reader.note(problems.twoSources(reader.places.key(meaningless), at.what, 'command', 'default'));
     return { ...reference, value: '' };
   }
   const found = valueOf(reader, source) ?? fallback;

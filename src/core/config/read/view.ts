@@ -2,6 +2,7 @@
  * Reads the view of an entry (C3, N1 to N3): filters, transforms, timeouts and `manual`, the text about a toolset in a file
  * shared with Dominds. Their changes restart nothing. `contentFile` is left to Dominds.
  */
+import { roundingError } from '../../base/exactNumbers.js';
 import type { Problem } from '../../base/problem.js';
 import { defaultTimeouts, milliseconds } from '../durations.js';
 import { describe, describeKind, type Entries, type EntryReader } from './entryReader.js';
@@ -69,7 +70,9 @@ function readPatterns(reader: EntryReader, entry: MapEntry | undefined): readonl
   // Blank patterns count as no patterns (N1). They stay in the list, so every pattern keeps its place.
   for (const item of entry.value.kind === 'list' ? entry.value.items : []) {
     if (textOf(item)?.trim() !== '') continue;
-    reader.note(problems.patternBlank(reader.spot(reader.places.item(entry, item)), entry.key));
+    const message = `A pattern of \`${entry.key}\` is blank and is ignored.`;
+    const advice = 'Remove it, or write the name of a tool; `*` is any text.';
+    reader.warn('pattern-blank', reader.places.item(entry, item), message, advice);
   }
   return patterns;
 }
@@ -92,7 +95,11 @@ function readToolTransform(
 ): readonly Transform[] {
   const steps = readTransform(reader, ofServer);
   if (!ofTools || isEmpty(ofTools.value)) return steps;
-  if (ofServer && steps.length > 0) reader.note(problems.transformNotUsed(reader.atKey(ofServer)));
+  if (ofServer && steps.length > 0) {
+    const message = '`transform` is not used here, because `tools.transform` replaces it.';
+    const fix = 'Leave it for the program that reads it, or remove it.';
+    reader.note(problems.keyNotUsed(reader.places.key(ofServer), message, fix));
+  }
   return readTransform(reader, ofTools);
 }
 
@@ -105,7 +112,7 @@ function readStep(reader: EntryReader, list: MapEntry, item: ValueNode): Transfo
   const place = reader.places.item(list, item);
   const notAStep = (found: string): Problem =>
     problems.wrongType(
-      reader.spot(place),
+      place,
       'An item of `transform`',
       'a map with `prefix` or `suffix`',
       found,
@@ -132,7 +139,7 @@ function readReplacement(reader: EntryReader, entry: MapEntry, map: MapNode): Tr
   const part = (key: 'remove' | 'add'): string | undefined => {
     const found = entries.get(key);
     if (found) return readAddition(reader, found);
-    return reader.missingKey(entries, reader.atKey(entry), '`prefix`', key, `${key}: ''`);
+    return reader.missingKey(entries, reader.places.key(entry), '`prefix`', key, `${key}: ''`);
   };
   const remove = part('remove');
   const add = part('add');
@@ -173,13 +180,20 @@ function readDuration(reader: EntryReader, entry: MapEntry | undefined): number 
   if (!entry) return undefined;
   const written = entry.value.kind === 'scalar' ? entry.value.value : undefined;
   const ms = typeof written === 'number' ? written : typeof written === 'string' ? milliseconds(written) : NaN;
-  const fail = (why: string): undefined =>
-    reader.note(problems.durationInvalid(reader.atValue(entry), entry.key, `found ${describe(entry.value)}`, why));
+  const { key } = entry;
+  const place = reader.places.value(entry);
+  const fail = (why: string): undefined => {
+    const expected = 'a number of milliseconds or a text such as `250ms`, `30s` or `10m`';
+    const message = `\`${key}\` must be ${expected}; found ${describe(entry.value)}${why}.`;
+    return reader.error('duration-invalid', place, message, `Write a duration, for example \`${key}: 30s\`.`);
+  };
   if (ms === undefined || Number.isNaN(ms)) return fail(typeof written === 'string' ? hint(written) : '');
   if (ms < 1) return fail(', which is less than 1 ms');
   if (ms > longest) return fail(', which is more than 24 days');
   if (ms < 1000 && typeof written === 'number') {
-    reader.noteWarning(() => problems.durationShort(reader.atValue(entry), entry.key, ms));
+    // People mean seconds.
+    const message = `\`${key}\` is ${ms} ms, because a number without a unit counts milliseconds.`;
+    reader.warn('duration-invalid', place, message, `Write the unit: \`${key}: ${ms}s\` or \`${key}: ${ms}ms\`.`);
   }
   return Math.round(ms);
 }
@@ -215,7 +229,7 @@ function readText(reader: EntryReader, entry: MapEntry, expected: string): strin
 /** An unreadable text for agents must not keep a server from starting. */
 function warn(reader: EntryReader, entry: MapEntry, expected: string, fix: string): undefined {
   const found = describe(entry.value);
-  const problem = problems.wrongType(reader.atValue(entry), `\`${entry.key}\``, expected, found, fix);
+  const problem = problems.wrongType(reader.places.value(entry), `\`${entry.key}\``, expected, found, fix);
   return reader.note({ ...problem, severity: 'warning' });
 }
 
@@ -294,7 +308,7 @@ function readArgument(reader: EntryReader, entry: MapEntry, map: MapNode): Argum
   if (!fixed && !byDefault && !allow) {
     return reader.missing(entries, ['fixed', 'default', 'allow'], () => {
       const [what, expected] = [`\`${entry.key}\``, '`fixed`, `default` or `allow`'];
-      return problems.wrongType(reader.atValue(entry), what, expected, describe(entry.value), fix);
+      return problems.wrongType(reader.places.value(entry), what, expected, describe(entry.value), fix);
     });
   }
   for (const given of [fixed, byDefault]) if (given) noteLosses(reader, given);
@@ -315,13 +329,12 @@ function noteLosses(reader: EntryReader, given: MapEntry, seen = new Set<ValueNo
     for (const entry of node.entries.values()) noteLosses(reader, entry, seen);
   } else if (node.kind === 'list') {
     for (const value of node.items) noteLosses(reader, { ...given, value }, seen);
-  } else if (typeof node.value === 'number' && !isExact(node.value, node.source)) {
+  } else if (
+    typeof node.value === 'number' &&
+    !(Number.isFinite(node.value) && roundingError(node.source) === undefined)
+  ) {
     reader.wrong(given, 'a number that JSON can hold', 'Write it in quotes, if the server takes a text.');
   }
-}
-
-function isExact(value: number, source: string): boolean {
-  return Number.isFinite(value) && (Number.isSafeInteger(value) || !/^[-+]?\d+$/.test(source));
 }
 
 /** An empty list would allow nothing, and a blank pattern too. */

@@ -26,7 +26,7 @@ export function readYamlFile(file: string, written: string): YamlFile {
   const { errors, warnings, root } = readYaml(text);
   const found = withoutConsequences(errors).slice(0, mostShown);
   const wrong = (span: Span, { message, fix }: Words): Problem =>
-    problem('yaml-syntax', 'error', { place: places.visible(span) }, message, fix);
+    problem('yaml-syntax', 'error', places.visible(span), message, fix);
   const keys = errors.length > 0 ? [] : keysBehindNoBreakSpace(root).slice(0, mostShown);
   const problems = [
     ...found.map((error) => wrong(error.span, visibleCause(error, text) ?? words(error))),
@@ -52,7 +52,7 @@ function yamlWarning(places: FilePlaces, error: YamlError): Problem {
   const message = `YAML: ${said}; it is ignored.`;
   const fix =
     'Remove the tag or directive, or write one that YAML 1.2 knows. Put a text that begins with `!` in quotes.';
-  return problem('yaml-syntax', 'warning', { place: places.place(error.span) }, message, fix);
+  return problem('yaml-syntax', 'warning', places.place(error.span), message, fix);
 }
 
 type Words = Pick<Problem, 'message' | 'fix'>;
