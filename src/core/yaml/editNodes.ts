@@ -7,7 +7,7 @@
 import { isAlias, isMap, isPair, isScalar, isSeq, type Pair, type YAMLMap, type YAMLSeq } from 'yaml';
 import { asText } from '../base/text.js';
 import { lineEnd, nextLine, type Span } from './textPositions.js';
-import { readDocument, spanOf } from './yamlDocument.js';
+import { afterColon, contentEnd, isEmptyValue, readDocument, spanOf } from './yamlDocument.js';
 
 export type Collection = YAMLMap | YAMLSeq;
 
@@ -78,36 +78,17 @@ export class EditNodes {
     return start - (/(?:[&!][^\s,[\]{}]*\s+)+$/.exec(before)?.[0].length ?? 0);
   }
 
-  /** Returns the end of a node's content, without the comments and empty lines behind it. */
-  endOf(node: unknown): number {
-    let last = node;
-    let end = spanOf(node)?.end ?? 0;
-    while ((isMap(last) || isSeq(last)) && last.flow !== true) {
-      const item: unknown = last.items.at(-1);
-      if (isPair(item)) {
-        if (isEmptyValue(item.value)) return this.afterColon(item);
-        last = item.value;
-      } else last = item;
-      const range = spanOf(last);
-      if (!range) break;
-      end = range.end;
-    }
-    while (end > 0 && /\s/.test(this.text[end - 1] ?? '')) end--;
-    return end;
-  }
-
   /** The span of an entry of a map, or of an item of a list without its dash. */
   extent(item: unknown): Span {
-    if (!isPair(item)) return { start: this.startOf(item), end: this.endOf(item) };
-    const { key, value } = item;
-    return { start: this.startOf(key), end: isEmptyValue(value) ? this.afterColon(item) : this.endOf(value) };
+    return { start: this.startOf(isPair(item) ? item.key : item), end: this.endOf(item) };
   }
 
-  /** The offset behind the colon of a key, or behind a key without a colon. */
-  afterColon({ key }: Pair): number {
-    const end = spanOf(key)?.end ?? 0;
-    const [gap, colon] = /^[ \t]*(:?)/.exec(this.text.slice(end)) ?? [''];
-    return colon === ':' ? end + gap.length : end;
+  endOf(node: unknown): number {
+    return contentEnd(this.text, node);
+  }
+
+  afterColon(pair: Pair): number {
+    return afterColon(this.text, pair);
   }
 
   lineStart(offset: number): number {
@@ -158,10 +139,6 @@ export function isAnchored(node: unknown): boolean {
   return typeof node === 'object' && node !== null && 'anchor' in node && node.anchor !== undefined;
 }
 
-export function isEmptyValue(value: unknown): boolean {
-  return value === null || (isScalar(value) && value.value === null && (value.source ?? '') === '');
-}
-
 function keyText(value: unknown): string {
   return typeof value === 'symbol' ? '<<' : asText(value);
 }
@@ -172,12 +149,8 @@ export function isBlockScalar(node: unknown): boolean {
 
 /** True if a node ends in a block text. Empty lines at its end may count. */
 export function endsInBlockScalar(node: unknown): boolean {
-  let last = node;
-  while ((isMap(last) || isSeq(last)) && last.flow !== true) {
-    const item: unknown = last.items.at(-1);
-    last = isPair(item) ? item.value : item;
-  }
-  return isBlockScalar(last);
+  if (isPair(node)) return endsInBlockScalar(node.value);
+  return (isMap(node) || isSeq(node)) && !node.flow ? endsInBlockScalar(node.items.at(-1)) : isBlockScalar(node);
 }
 
-export { isAlias, isMap, isScalar, isSeq, spanOf };
+export { isAlias, isEmptyValue, isMap, isScalar, isSeq, spanOf };

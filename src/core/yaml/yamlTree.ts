@@ -4,10 +4,10 @@
  * Invariants: `readYaml` never throws. The tree has no cycles, and the expansion of its aliases is bounded. A node
  * behind an alias or a merge key has its original place.
  */
-import { isAlias, isMap, isPair, isScalar, isSeq, type Alias, type YAMLMap } from 'yaml';
+import { isAlias, isMap, isScalar, isSeq, type Alias, type YAMLMap } from 'yaml';
 import type { Span } from './textPositions.js';
 import { emptyNode, textOf, type MapEntry, type MapNode, type ValueNode } from './valueNodes.js';
-import { readDocument, spanOf, type YamlError } from './yamlDocument.js';
+import { contentEnd, readDocument, spanOf, type YamlError } from './yamlDocument.js';
 
 interface YamlReading {
   readonly errors: readonly YamlError[];
@@ -100,28 +100,10 @@ class TreeView {
 
   private span(raw: unknown, at: number): Span {
     const span = spanOf(raw);
-    if (!span) return { start: at, end: at };
-    return { start: span.start, end: this.trimmed(span.start, endOf(raw, span.end)) };
+    return span
+      ? { start: span.start, end: Math.max(span.start, contentEnd(this.source, raw)) }
+      : { start: at, end: at };
   }
-
-  private trimmed(start: number, end: number): number {
-    while (end > start && /\s/.test(this.source[end - 1] ?? '')) end--;
-    return end;
-  }
-}
-
-/** The library's end of a block collection includes the comments behind it; the end of its last leaf does not. */
-function endOf(raw: unknown, end: number): number {
-  let last = raw;
-  while ((isMap(last) || isSeq(last)) && last.flow !== true) {
-    const item: unknown = last.items.at(-1);
-    const next: unknown = isPair(item) ? (item.value ?? item.key) : item;
-    const span = spanOf(next);
-    if (!span) break;
-    end = span.end;
-    last = next;
-  }
-  return end;
 }
 
 function isMergeKey(key: unknown): boolean {
