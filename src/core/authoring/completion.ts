@@ -11,7 +11,6 @@ import { placeAt, textOf, type KnownPlace } from './shapes.js';
 import { escapeSnippet, fit, type CompletionDeps, type Draft, type Suggestion } from './suggestion.js';
 
 const fromEnvironment = "copied from the editor's environment";
-
 const mostVariables = 200;
 
 /** One request for suggestions. */
@@ -75,36 +74,25 @@ function levelDrafts(level: KeyLevel, { read, slot }: Request, [before, behind]:
     if (doc.transport && transport && doc.transport !== transport) return [];
     const block = (slot.flow ? doc.flow : undefined) ?? doc.block ?? ': ';
     const rest = slot.complete ? '' : block;
-    return [
-      {
-        label: key,
-        kind: 'key',
-        detail: required.includes(key) ? 'required' : doc.byDefault === undefined ? '' : `default: ${doc.byDefault}`,
-        documentation: documentation(doc),
-        writes:
-          before === '' ? { kind: 'key', key, rest } : { kind: 'snippet', snippet: `${before}${key}${rest}${behind}` },
-        rank: (required.includes(key) ? 0 : 100) + index,
-        andThen: !slot.complete && (block === ': ' || doc.value.kind === 'texts'),
-      },
-    ];
+    const isRequired = required.includes(key);
+    const detail = isRequired ? 'required' : doc.byDefault === undefined ? '' : `default: ${doc.byDefault}`;
+    const writes: Draft['writes'] =
+      before === '' ? { kind: 'key', key, rest } : { kind: 'snippet', snippet: before + key + rest + behind };
+    const andThen = !slot.complete && (block === ': ' || doc.value.kind === 'texts');
+    const rank = (isRequired ? 0 : 100) + index;
+    return [{ label: key, kind: 'key', detail, documentation: documentation(doc), writes, rank, andThen }];
   });
 }
 
 function serverDrafts(slot: Slot, typed: string, whole: 'server' | 'config file' = 'server'): Draft[] {
   const name = `\${1:${/^[a-zA-Z0-9_-]+$/.test(typed) ? typed : 'name'}}`;
-  const draft = (label: string, detail: string, lines: readonly string[], rank: number): Draft => {
+  const draft = (label: string, detail: string, lines: readonly string[], index: number): Draft => {
     const [head, indent, first] = whole === 'server' ? ['', '', 0] : ['version: 1\nservers:\n', '  ', -9];
     const block = head + [`${name}:`, ...lines.map((line) => `  ${line}`)].map((line) => indent + line).join('\n');
-    const flow = `${name}: { ${inFlow(lines)} }`;
-    return {
-      label: `${whole}: ${label}`,
-      kind: 'server',
-      detail,
-      documentation: fenced(block.replace(/\$\{\d+:([^}]*)\}/g, '$1'), 'yaml'),
-      writes: { kind: 'snippet', snippet: slot.flow ? flow : `${block}\n$0` },
-      rank: first + rank,
-      always: true,
-    };
+    const documentation = fenced(block.replace(/\$\{\d+:([^}]*)\}/g, '$1'), 'yaml');
+    const snippet = slot.flow ? `${name}: { ${inFlow(lines)} }` : `${block}\n$0`;
+    const [writes, rank] = [{ kind: 'snippet', snippet } as const, first + index];
+    return { label: `${whole}: ${label}`, kind: 'server', detail, documentation, writes, rank, always: true };
   };
   const http = ['transport: streamable_http', 'url: ${2:https://example.com/mcp}'];
   const token = ['headers:', "  Authorization: { prefix: 'Bearer ', env: ${3:NAME} }"];
@@ -124,12 +112,9 @@ function namedDrafts(level: KeyLevel | undefined, { read, slot, place, deps }: R
   const { server } = place;
   const written = new Set(read.box(slot.path)?.entries.map(({ key }) => key));
   const tools = server === undefined ? [] : deps.tools(server);
-  const draft = (name: string, kind: Draft['kind'], about: string, rest: string): Draft[] => {
-    if (written.has(name)) return [];
-    const key = scalarText(name, '');
-    return [
-      { label: name, kind, documentation: formatted`${about}`, writes: { kind: 'key', key, rest }, andThen: true },
-    ];
+  const draft = (label: string, kind: Draft['kind'], about: string, rest: string): Draft[] => {
+    const writes = { kind: 'key', key: scalarText(label, ''), rest } as const;
+    return written.has(label) ? [] : [{ label, kind, documentation: formatted`${about}`, writes, andThen: true }];
   };
   if (level === 'toolOverride') {
     const rest = slot.flow ? ': { $1 }' : ':\n  $0';
@@ -153,13 +138,10 @@ function freeDrafts(of: 'variable' | 'header', { typed, deps }: Request): Draft[
       },
     ];
   }
-  return deps.variables.slice(0, typed === '' ? mostVariables : undefined).map((name) => ({
-    label: name,
-    kind: 'variable',
-    detail: fromEnvironment,
-    writes: { kind: 'key', key: name, rest: `: { env: ${escapeSnippet(name)} }` },
-    rank: likelihood(name),
-  }));
+  return deps.variables.slice(0, typed === '' ? mostVariables : undefined).map((name): Draft => {
+    const writes = { kind: 'key', key: name, rest: `: { env: ${escapeSnippet(name)} }` } as const;
+    return { label: name, kind: 'variable', detail: fromEnvironment, writes, rank: likelihood(name) };
+  });
 }
 
 const literals = {
@@ -171,15 +153,10 @@ const literals = {
 async function valueDrafts(request: Request): Promise<readonly Draft[]> {
   const { slot, place } = request;
   const { shape, doc } = place;
-  const snippet = (label: string, detail: string, text: string, rank: number): Draft => ({
-    label,
-    kind: 'value',
-    detail,
-    writes: { kind: 'snippet', snippet: text },
-    rank,
-    always: true,
-    andThen: true,
-  });
+  const snippet = (label: string, detail: string, text: string, rank: number): Draft => {
+    const writes = { kind: 'snippet', snippet: text } as const;
+    return { label, kind: 'value', detail, writes, rank, always: true, andThen: true };
+  };
   const references = (name = ''): Draft[] => [
     snippet('{ env: … }', fromEnvironment, `{ env: ${name === '' ? '$1' : `\${1:${name}}`} }`, 1),
     snippet('{ secret: … }', 'a value that you enter once', `{ secret: \${1:${name || 'NAME'}} }`, 2),
@@ -191,20 +168,14 @@ async function valueDrafts(request: Request): Promise<readonly Draft[]> {
     case 'truth':
     case 'zeroOrOne':
     case 'duration':
-      return literals[shape.kind].map((value, rank) => ({
-        label: value,
-        kind: 'value',
-        detail: value === doc?.byDefault ? 'default' : '',
-        writes: { kind: 'snippet', snippet: value },
-        rank,
-      }));
+      return literals[shape.kind].map((value, rank): Draft => {
+        const detail = value === doc?.byDefault ? 'default' : '';
+        return { label: value, kind: 'value', detail, writes: { kind: 'snippet', snippet: value }, rank };
+      });
     case 'choice':
-      return shape.values.map(({ value, summary }, rank) => ({
-        label: value,
-        kind: 'value',
-        documentation: asMarkdown(summary),
-        rank,
-      }));
+      return shape.values.map(({ value, summary }, rank): Draft => {
+        return { label: value, kind: 'value', documentation: asMarkdown(summary), rank };
+      });
     case 'table':
       if (shape.level !== 'transformItem') return [];
       return levelDrafts('transformItem', request, slot.flow ? ['{ ', ' }'] : ['', '']);
@@ -252,21 +223,14 @@ function itemDrafts({ place, deps }: Request, frame?: readonly [string, string])
     const family = /^[^_.-]+[_.-]/.exec(original)?.[0];
     if (family !== undefined) families.set(family, (families.get(family) ?? 0) + 1);
   }
-  return [
-    ...[...families]
-      .filter(([, count]) => count > 1)
-      .map(([family, count]): Draft => {
-        const pattern = `${family}*`;
-        return { label: pattern, kind: 'pattern', detail: `matches ${count} tools`, writes: writes(pattern), rank: 0 };
-      }),
-    ...tools.map(({ original, description }): Draft => ({
-      label: original,
-      kind: 'tool',
-      documentation: formatted`${description}`,
-      writes: writes(original),
-      rank: 100,
-    })),
-  ];
+  const patterns = [...families].flatMap(([family, count]): Draft[] => {
+    const [label, detail] = [`${family}*`, `matches ${count} tools`];
+    return count > 1 ? [{ label, kind: 'pattern', detail, writes: writes(label), rank: 0 }] : [];
+  });
+  const names = tools.map(({ original: label, description }): Draft => {
+    return { label, kind: 'tool', documentation: formatted`${description}`, writes: writes(label), rank: 100 };
+  });
+  return [...patterns, ...names];
 }
 
 const usual =
@@ -282,23 +246,21 @@ async function textDrafts(of: Extract<ValueShape, { kind: 'text' }>['of'], reque
   const { slot, deps, typed } = request;
   switch (of) {
     case 'variable':
-      return deps.variables.map((name) => ({
-        label: name,
-        kind: 'variable',
-        detail: 'is set',
+      return deps.variables.map((label): Draft => {
         // `TOKEN: { env: TOKEN }` is the most usual reference.
-        rank: name === slot.path.at(-2) ? -1 : likelihood(name),
-      }));
+        const rank = label === slot.path.at(-2) ? -1 : likelihood(label);
+        return { label, kind: 'variable', detail: 'is set', rank };
+      });
     case 'folder':
     case 'file':
       return await pathDrafts(request, of === 'file', 'text');
     case 'command':
       if (/^['"]?\./.test(typed)) return await pathDrafts(request, true, 'text');
       return ['npx', 'node', 'uvx', 'python', 'docker'].map((label, rank) => ({ label, kind: 'value', rank }));
-    case 'scheme':
-      return [
-        { label: 'Bearer ', kind: 'value', detail: 'bearer token', writes: { kind: 'quoted', value: 'Bearer ' } },
-      ];
+    case 'scheme': {
+      const writes = { kind: 'quoted', value: 'Bearer ' } as const;
+      return [{ label: 'Bearer ', kind: 'value', detail: 'bearer token', writes }];
+    }
     case 'pattern':
       return itemDrafts(request);
     default:

@@ -1,4 +1,4 @@
-/** Finds the format at a path of a sketched file. Anchors are followed to their uses. */
+/** Finds the format at a path of a sketched file. */
 import { docOf, type KeyDoc, type ValueShape } from '../config/keys.js';
 import type { Sketch, SketchPath } from '../yaml/sketch.js';
 
@@ -10,36 +10,19 @@ export interface KnownPlace {
   readonly doc: KeyDoc | undefined;
 }
 
-/** The depth of anchors within anchors. */
-const mostHops = 4;
-/** The number of followed aliases in all, because the ways multiply with each hop. */
-const mostFollowed = 1_000;
-
+/** Finds the format at a path, directly or through a use of an anchor around it. */
 export function placeAt(read: Sketch, path: SketchPath): KnownPlace | undefined {
-  const uses = new Map<string, SketchPath[]>();
+  const direct = walk(path);
+  if (direct) return direct;
   for (const { name, path: use } of read.aliases) {
-    const known = uses.get(name);
-    if (known) known.push(use);
-    else uses.set(name, [use]);
+    const anchored = read.anchors.get(name);
+    if (!anchored || !begins(path, anchored)) continue;
+    const merge = use.lastIndexOf('<<');
+    const at = merge >= 0 && merge >= use.length - 2 ? use.slice(0, merge) : use;
+    const found = walk([...at, ...path.slice(anchored.length)]);
+    if (found) return found;
   }
-  let left = mostFollowed;
-  const find = (from: SketchPath, hops: number): KnownPlace | undefined => {
-    const direct = walk(from);
-    if (direct || hops >= mostHops) return direct;
-    for (const [name, anchored] of read.anchors) {
-      if (!begins(from, anchored)) continue;
-      const rest = from.slice(anchored.length);
-      for (const use of uses.get(name) ?? []) {
-        if (left-- <= 0) return undefined;
-        const merge = use.lastIndexOf('<<');
-        const at = merge >= 0 && merge >= use.length - 2 ? use.slice(0, merge) : use;
-        const found = find([...at, ...rest], hops + 1);
-        if (found) return found;
-      }
-    }
-    return undefined;
-  };
-  return find(path, 0);
+  return undefined;
 }
 
 function begins(path: SketchPath, beginning: SketchPath): boolean {
@@ -62,19 +45,12 @@ function walk(path: SketchPath): KnownPlace | undefined {
   return { shape, server, selection, doc };
 }
 
+/** Returns the text at a key of a map, also of a map that is merged into it. */
 export function textOf(read: Sketch, path: SketchPath, key: string): string | undefined {
-  let left = mostFollowed;
-  const find = (from: SketchPath, hops: number): string | undefined => {
-    const own = read.box(from)?.entries.find((entry) => entry.key === key);
-    if (own || hops >= mostHops) return own?.text;
-    for (const { name, path: use } of read.aliases) {
-      if (use[from.length] !== '<<' || !begins(use, from)) continue;
-      if (left-- <= 0) return undefined;
-      const anchored = read.anchors.get(name);
-      const found = anchored && find(anchored, hops + 1);
-      if (found !== undefined) return found;
-    }
-    return undefined;
-  };
-  return find(path, 0);
+  const merged = read.aliases.flatMap(({ name, path: use }) => {
+    const anchored = use[path.length] === '<<' && begins(use, path) ? read.anchors.get(name) : undefined;
+    return anchored ? [anchored] : [];
+  });
+  const entries = [path, ...merged].flatMap((from) => read.box(from)?.entries ?? []);
+  return entries.find((entry) => entry.key === key)?.text;
 }

@@ -15,19 +15,8 @@ import {
   type PairPlace,
   spanOf,
 } from '../../yaml/editNodes.js';
-import {
-  appendItem,
-  applyEdits,
-  difference,
-  type Edits,
-  insertAt,
-  insertEntry,
-  insertion,
-  removeItem,
-  removeKey,
-  scalarText,
-  valueEdit,
-} from '../../yaml/edits.js';
+import * as edits from '../../yaml/edits.js';
+import type { Edits } from '../../yaml/edits.js';
 import { isEmpty, plainValue, textOf, valueIn } from '../../yaml/valueNodes.js';
 import { readYaml } from '../../yaml/yamlTree.js';
 import { transportOfKey } from '../keys.js';
@@ -40,11 +29,11 @@ export function insertVersion(nodes: EditNodes): Edits {
     if (!isEmptyValue(root)) return undefined;
     // The version goes behind the document marker and above all comments except those at the head of the file.
     const at = /^(?:#[^\r\n]*(?:\r\n|\r|\n))*(?:---[ \t]*(?:\r\n|\r|\n))?/.exec(nodes.text)?.[0].length ?? 0;
-    return /^(?:%|---)/m.test(nodes.text.slice(at)) ? undefined : [insertion(at, `version: 1${lineBreak}`)];
+    return /^(?:%|---)/m.test(nodes.text.slice(at)) ? undefined : [edits.insertion(at, `version: 1${lineBreak}`)];
   }
   const written = nodes.pairOf(root, 'version');
-  if (written) return valueEdit(nodes, written, '1');
-  return insertEntry(nodes, root, 'version', '1');
+  if (written) return edits.valueEdit(nodes, written, '1');
+  return edits.insertEntry(nodes, root, 'version', '1');
 }
 
 /** Sets `enabled` of a server. No edits if it is so already. */
@@ -62,43 +51,56 @@ export function setServerKey(text: string, server: string, key: string, value: s
 
 export function addPrefix(text: string, server: string, prefix: string): Edits {
   const nodes = EditNodes.read(text);
-  if (!nodes) return undefined;
-  const entry = serverPair(nodes, server);
-  const body = entry?.pair.value;
-  if (!isMap(body)) return undefined;
-  const step = `prefix: ${scalarText(prefix, "'")}`;
-  const written = nodes.pairOf(body, 'transform');
-  if (written && isSeq(written.pair.value)) {
-    const list = written.pair.value;
-    return sparingOthers(text, server, appendItem(nodes, list, list.flow ? `{ ${step} }` : step));
-  }
-  if (written) {
-    if (!isEmptyValue(written.pair.value)) return undefined;
-    return sparingOthers(text, server, valueEdit(nodes, written, `[{ ${step} }]`));
-  }
+  const step = `prefix: ${edits.scalarText(prefix, "'")}`;
+  const isMerged = nodes && !nodes.pairOf(serverPair(nodes, server)?.pair.value, 'transform');
   // The new list would replace transforms from a merge.
-  if (serverValues(text)?.get(server)?.['transform'] !== undefined) return undefined;
-  return sparingOthers(text, server, appendKey(nodes, entry, 'transform', [`- ${step}`], `[{ ${step} }]`));
+  if (!nodes || (isMerged && serverValues(text)?.get(server)?.['transform'] !== undefined)) return undefined;
+  return sparingOthers(text, server, addBelow(nodes, server, ['transform'], `[{ ${step} }]`, [step]));
 }
 
 /**
- * Adds a key below the others of an entry. The key comes first if the entry is in flow style or ends in a block text.
- * @param lines the lines below the key, each one deeper than its predecessor
- * @param flow the same in flow style
+ * Adds a value below a server, with the missing maps on the way. A present value stays, and a present list gets more items.
+ * @param flow in flow style, without line breaks
+ * @param items those of a list, in block style
  */
-function appendKey(
+function addBelow(
   nodes: EditNodes,
-  entry: ReturnType<EditNodes['pairOf']>,
-  key: string,
-  lines: readonly string[],
+  server: string,
+  path: readonly string[],
   flow: string,
+  items: readonly string[] = [],
 ): Edits {
-  const body = entry?.pair.value;
-  if (!isMap(body)) return undefined;
-  if (body.flow || endsInBlockScalar(body)) return insertEntry(nodes, body, key, flow);
-  const deeper = nodes.column(nodes.startOf(body.items[0]?.key)) - nodes.column(nodes.startOf(entry?.pair.key));
-  const block = [`${key}:`, ...lines].map((line, depth) => ' '.repeat(Math.max(deeper, 2) * depth) + line);
-  return insertAt(nodes, body, body.items.length, block);
+  let place = serverPair(nodes, server);
+  for (const [depth, key] of path.entries()) {
+    const next = nodes.pairOf(place?.pair.value, key);
+    if (!place || !next) return place && addKeys(nodes, place, path.slice(depth), flow, items);
+    place = next;
+  }
+  const list = place?.pair.value;
+  if (!place || isEmptyValue(list)) return place && edits.valueEdit(nodes, place, flow);
+  if (!isSeq(list) || items.length === 0) return undefined;
+  return edits.appendItem(nodes, list, ...(list.flow ? [flow.slice(1, -1)] : items));
+}
+
+/** Adds keys, each in the map of the one before. They come first if that map is in flow style or ends in a block text. */
+function addKeys(
+  nodes: EditNodes,
+  { pair }: Pick<PairPlace, 'pair'>,
+  path: readonly string[],
+  flow: string,
+  items: readonly string[],
+): Edits {
+  const { key: parent, value: map } = pair;
+  const [key = '', ...inner] = path.map((one) => edits.scalarText(one));
+  const inFlow = inner.reduceRight((value, one) => `{ ${one}: ${value} }`, flow);
+  if (isEmptyValue(map)) return edits.valueEdit(nodes, { pair }, `{ ${key}: ${inFlow} }`);
+  if (!isMap(map)) return undefined;
+  const isLine = inner.length + items.length === 0;
+  if (isLine || map.flow || endsInBlockScalar(map)) return edits.insertEntry(nodes, map, key, inFlow);
+  const step = Math.max(nodes.column(nodes.startOf(map.items[0]?.key)) - nodes.column(nodes.startOf(parent)), 2);
+  const keys = [key, ...inner].map((one, depth) => `${' '.repeat(step * depth)}${one}:`);
+  const block = items.map((item) => `\n${' '.repeat(step * path.length)}- ${item}`).join('') || ` ${flow}`;
+  return edits.insertAt(nodes, map, map.items.length, (keys.join('\n') + block).split('\n'));
 }
 
 /** Sets a key in the entry itself, despite merges. Servers with the same entry change too. */
@@ -110,10 +112,10 @@ export function setOwnKey(nodes: EditNodes, server: string, key: string, value: 
     const span = spanOf(body);
     return span && [{ span, text: `{ <<: *${body.source}, ${key}: ${value} }` }];
   }
-  if (isEmptyValue(body)) return valueEdit(nodes, entry, `{ ${key}: ${value} }`);
+  if (isEmptyValue(body)) return edits.valueEdit(nodes, entry, `{ ${key}: ${value} }`);
   const written = nodes.pairOf(body, key);
-  if (written) return valueEdit(nodes, written, value);
-  return belowKey(nodes, entry, key, value) ?? insertEntry(nodes, body, key, value);
+  if (written) return edits.valueEdit(nodes, written, value);
+  return belowKey(nodes, entry, key, value) ?? edits.insertEntry(nodes, body, key, value);
 }
 
 /** Inserts a key below the key of a map, above the comments on the entries of that map. */
@@ -131,7 +133,7 @@ function belowKey(nodes: EditNodes, entry: Pick<PairPlace, 'pair'>, key: string,
       .trim() !== ''
   )
     return undefined;
-  return [insertion(lineEnd, `${nodes.lineBreak}${' '.repeat(nodes.column(start))}${key}: ${value}`)];
+  return [edits.insertion(lineEnd, `${nodes.lineBreak}${' '.repeat(nodes.column(start))}${key}: ${value}`)];
 }
 
 export function serverPair(nodes: EditNodes, server: string): ReturnType<EditNodes['pairOf']> {
@@ -139,12 +141,12 @@ export function serverPair(nodes: EditNodes, server: string): ReturnType<EditNod
 }
 
 /** Returns the edits, unless they would change another server. */
-function sparingOthers(text: string, server: string, edits: Edits): Edits {
-  if (!edits) return undefined;
-  const [before, after] = [serverValues(text), serverValues(applyEdits(text, edits))];
+function sparingOthers(text: string, server: string, made: Edits): Edits {
+  if (!made) return undefined;
+  const [before, after] = [serverValues(text), serverValues(edits.applyEdits(text, made))];
   if (!before || !after || before.size !== after.size) return undefined;
   for (const [id, body] of before) if (id !== server && !isDeepStrictEqual(body, after.get(id))) return undefined;
-  return edits;
+  return made;
 }
 
 /** Returns an empty set for an unreadable text. */
@@ -186,7 +188,7 @@ export function setToolFilter(text: string, server: string, wanted: NameFilter):
   for (const list of lists) after = after === undefined ? undefined : withList(after, server, list, wanted[list]);
   if (after === undefined || !isDeepStrictEqual(toolFilterOf(after, server), wanted)) return undefined;
   if (!isDeepStrictEqual(withoutLists(text, server), withoutLists(after, server))) return undefined;
-  return sparingOthers(text, server, difference(text, after));
+  return sparingOthers(text, server, edits.difference(text, after));
 }
 
 function withoutLists(text: string, server: string): PlainMap {
@@ -202,32 +204,26 @@ function withList(
 ): string | undefined {
   const before = toolFilterOf(text, server)?.[list];
   if (!before) return undefined;
-  const added = wanted.filter((one) => !before.includes(one)).map((one) => scalarText(one));
+  const added = wanted.filter((one) => !before.includes(one)).map((one) => edits.scalarText(one));
   const removed = before.findIndex((one) => !wanted.includes(one));
   if (added.length === 0 && removed < 0) return text;
   const nodes = EditNodes.read(text);
-  const entry = nodes && serverPair(nodes, server);
-  const tools = nodes?.pairOf(entry?.pair.value, 'tools');
-  const written = nodes?.pairOf(tools?.pair.value, list);
-  if (!nodes || !entry) return undefined;
-  let edits: Edits;
-  if (added.length === 0 && wanted.length === 0) {
-    const alone = isMap(tools?.pair.value) && tools.pair.value.items.length === 1;
-    edits = removeKey(nodes, spanOf((alone ? tools : written)?.pair.key)?.start ?? -1);
-  } else if (added.length === 0) {
-    const items = isSeq(written?.pair.value) ? written.pair.value.items : [];
-    edits = removeItem(nodes, spanOf(items[removed])?.start ?? -1);
-  } else if (!tools || isEmptyValue(tools.pair.value)) {
-    const value = `{ ${list}: [${added.join(', ')}] }`;
-    const [first = ''] = added;
-    edits = tools
-      ? valueEdit(nodes, tools, value)
-      : appendKey(nodes, entry, 'tools', [`${list}:`, `- ${first}`], value);
-  } else if (!written || isEmptyValue(written.pair.value)) {
-    const value = `[${added.join(', ')}]`;
-    edits = written ? valueEdit(nodes, written, value) : insertEntry(nodes, tools.pair.value, list, value);
-  } else edits = appendItem(nodes, written.pair.value, ...added);
-  return edits && withList(applyEdits(text, edits), server, list, wanted);
+  if (!nodes) return undefined;
+  const tools = nodes.pairOf(serverPair(nodes, server)?.pair.value, 'tools')?.pair;
+  const written = nodes.pairOf(tools?.value, list)?.pair;
+  let made: Edits;
+  if (added.length > 0) {
+    // A new list beside the other one takes one line.
+    const items = tools && !written ? [] : added;
+    made = addBelow(nodes, server, ['tools', list], `[${added.join(', ')}]`, items);
+  } else if (wanted.length === 0) {
+    const isAlone = isMap(tools?.value) && tools.value.items.length === 1;
+    made = edits.removeKey(nodes, spanOf((isAlone ? tools : written)?.key)?.start ?? -1);
+  } else {
+    const items = isSeq(written?.value) ? written.value.items : [];
+    made = edits.removeItem(nodes, spanOf(items[removed])?.start ?? -1);
+  }
+  return made && withList(edits.applyEdits(text, made), server, list, wanted);
 }
 
 /** Blacklists a tool by its original name. No edits beside a whitelist, which wins or changes its meaning (N2). */
@@ -250,25 +246,7 @@ export function addOverride(
   value: string,
 ): Edits {
   const nodes = EditNodes.read(text);
-  let place = nodes && serverPair(nodes, server);
-  const keys = ['tools', 'override', tool, ...path];
-  for (let key = keys.shift(); nodes && place && key !== undefined; key = keys.shift()) {
-    const next = nodes.pairOf(place.pair.value, key);
-    if (next) {
-      place = next;
-      continue;
-    }
-    const written = [key, ...keys].map((one) => scalarText(one));
-    const flow = keys.map((_, index) => `{ ${written[index + 1]}: `).join('') + value + ' }'.repeat(keys.length);
-    const lines = written.slice(1).map((one, index) => `${one}:${index === keys.length - 1 ? ` ${value}` : ''}`);
-    const edits = isEmptyValue(place.pair.value)
-      ? valueEdit(nodes, place, `{ ${written[0]}: ${flow} }`)
-      : keys.length === 0
-        ? insertEntry(nodes, place.pair.value, written[0] ?? key, value)
-        : appendKey(nodes, place, written[0] ?? key, lines, flow);
-    return sparingOthers(text, server, edits);
-  }
-  return undefined;
+  return nodes && sparingOthers(text, server, addBelow(nodes, server, ['tools', 'override', tool, ...path], value));
 }
 
 const launchKeys = ['transport', ...transportOfKey.keys()];
