@@ -5,7 +5,6 @@
  * edit, the result is `undefined`.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { isObject } from '../../base/isObject.js';
 import { EditNodes, isEmptyValue, isMap, isScalar, spanOf, type PairPlace } from '../../yaml/editNodes.js';
 import { applyEdits, insertAt, insertion, scalarText, valueEdit, type Edits } from '../../yaml/edits.js';
 import { serverPair, serverValues } from './serverEdits.js';
@@ -25,13 +24,9 @@ interface NewServer {
   readonly entry: NewEntry;
 }
 
-/** @param text has no byte order mark; undefined for a missing file */
-export function addServers(text: string | undefined, servers: readonly NewServer[]): Edits {
+/** @param text has no byte order mark, and is empty for a missing file */
+export function addServers(text = '', servers: readonly NewServer[]): Edits {
   if (servers.length === 0) return [];
-  if (text === undefined || text.trim() === '') {
-    const span = { start: 0, end: text?.length ?? 0 };
-    return [{ span, text: ['version: 1', '', 'servers:', ...blockLines(servers, '  ', '  '), ''].join('\n') }];
-  }
   const nodes = EditNodes.read(text);
   const edits = nodes && editsFor(nodes, servers);
   return edits && isMeant(text, applyEdits(text, edits), servers) ? edits : undefined;
@@ -45,9 +40,10 @@ export function offsetOfServer(text: string, id: string): number | undefined {
 function editsFor(nodes: EditNodes, servers: readonly NewServer[]): Edits {
   const { root, text, lineBreak } = nodes;
   if (root === null || isEmptyValue(root)) {
-    const end = text.endsWith('\n') ? '' : lineBreak;
-    const lines = ['version: 1', '', 'servers:', ...blockLines(servers, '  ', '  '), ''];
-    return [insertion(text.length, end + lines.join(lineBreak))];
+    const isBlank = text.trim() === '';
+    const gap = isBlank || text.endsWith('\n') ? [] : [''];
+    const lines = [...gap, 'version: 1', '', 'servers:', ...blockLines(servers, '  ', '  '), ''];
+    return [{ span: { start: isBlank ? 0 : text.length, end: text.length }, text: lines.join(lineBreak) }];
   }
   if (!isMap(root)) return undefined;
   const written = nodes.pairOf(root, 'servers');
@@ -95,19 +91,15 @@ function blockLines(servers: readonly NewServer[], indent: string, step: string,
 }
 
 function isMeant(before: string, after: string, servers: readonly NewServer[]): boolean {
-  const [was, is] = [serverValues(before) ?? new Map<string, unknown>(), serverValues(after)];
-  if (is?.size !== was.size + servers.length) return false;
-  for (const [id, body] of was) if (!isDeepStrictEqual(body, is.get(id))) return false;
-  return servers.every(({ id, entry }) => isDeepStrictEqual(is.get(id), plainEntry(entry)));
+  const was = serverValues(before);
+  const added = servers.map(({ id, entry }) => [id, plainEntry(entry)] as const);
+  const wanted = new Map<string, unknown>([...(was ?? []), ...added]);
+  return !servers.some(({ id }) => was?.has(id)) && isDeepStrictEqual(serverValues(after), wanted);
 }
 
 /** Returns an entry like one of `serverValues`, without its undefined keys. */
-export function plainEntry(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(plainEntry);
-  if (!isObject(value)) return value;
-  return Object.fromEntries(
-    Object.entries(value).flatMap(([key, item]) => (item === undefined ? [] : [[key, plainEntry(item)]])),
-  );
+export function plainEntry(entry: NewEntry): unknown {
+  return JSON.parse(JSON.stringify(entry));
 }
 
 const widest = 100;

@@ -15,17 +15,18 @@ export interface CommandReference {
 type Change = (reference: Reference, path: CommandReference['path']) => Reference;
 
 export function commandReferences(launch: Launch): CommandReference[] {
-  return referencesOf(launch).flatMap(({ source, path }) => (source.kind === 'command' ? [{ source, path }] : []));
+  const found: CommandReference[] = [];
+  changed(launch, (reference, path) => {
+    if (reference.source.kind === 'command') found.push({ source: reference.source, path });
+    return reference;
+  });
+  return found;
 }
 
 export function usesSecrets(launch: Launch): boolean {
-  return referencesOf(launch).some(({ source }) => source.kind === 'secret');
-}
-
-function referencesOf(launch: Launch): { readonly source: ReferenceSource; readonly path: CommandReference['path'] }[] {
-  const found: { source: ReferenceSource; path: CommandReference['path'] }[] = [];
-  changed(launch, (reference, path) => {
-    found.push({ source: reference.source, path });
+  let found = false;
+  changed(launch, (reference) => {
+    found ||= reference.source.kind === 'secret';
     return reference;
   });
   return found;
