@@ -1,7 +1,4 @@
-/**
- * Completes keys, values and live names in a config file (E2). It reads the sketch of the text, so it works in broken
- * YAML too. It never offers a key already in its map, nor the value of a variable.
- */
+/** Completes a config file, also in broken YAML (E2). It never offers a key already in its map, nor a variable's value. */
 import { isSecretName } from '../base/secrets.js';
 import { asMarkdown, fenced, formatted, type Markdown } from '../base/inert.js';
 import { keys, requiredKeys, type KeyDoc, type KeyLevel, type ValueShape } from '../config/keys.js';

@@ -1,7 +1,4 @@
-/**
- * Explains a place of a config file (E2): a key, the present matches of a pattern, the names after a transform, and a
- * variable's state. A variable's value is never shown. Words of servers are plain text.
- */
+/** Explains a place of a config file (E2). A variable's value is never shown. Words of servers are plain text. */
 import { code, codeCell, formatted, markdownList, noMarkdown, type Markdown } from '../base/inert.js';
 import { docOf, type KeyDoc } from '../config/keys.js';
 import type { Transform } from '../config/model.js';

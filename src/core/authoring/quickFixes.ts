@@ -1,8 +1,6 @@
 /**
- * Offers one-click fixes for a problem (E1): minimal edits of the present text, and commands. Everything here is pure.
- *
- * Invariants: a fix needs the mistake in the present text, because the text may have changed since. `safe` fixes change
- * no working part and may be applied all at once.
+ * Offers one-click fixes for a problem (E1). A fix needs the mistake in the present text, because the text may have
+ * changed since. `safe` fixes change no working part and may be applied all at once.
  */
 import { runtimeCodes, type Problem, type ProblemCode } from '../base/problem.js';
 import { EditNodes, isAnchored, isMap, isScalar } from '../yaml/editNodes.js';

@@ -1,8 +1,6 @@
 /**
- * The symbols of a valid config file, each with its server: keys, patterns, transforms and references.
- *
- * Invariants: aliases and merges are followed, so a symbol may be outside the entry of its server, and one place may be
- * a symbol of several servers. Neither invalid parts nor anything below them has symbols.
+ * The symbols of a valid config file, each with its server. Aliases and merges are followed, so a symbol may be outside
+ * the entry of its server, and one place may be a symbol of several servers.
  */
 import { docOf, type KeyDoc, type ValueShape, type KeyLevel } from '../config/keys.js';
 import type { Span } from '../yaml/textPositions.js';

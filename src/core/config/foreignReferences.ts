@@ -1,7 +1,4 @@
-/**
- * Reads the references of other programs inside texts. Import turns them into our references (C6). In our own files
- * they have no meaning, so the reader warns of them (C2).
- */
+/** Reads references of other programs: import translates them (C6), and the reader of our own files warns of them (C2). */
 
 /** The look of a program's references. `${env:NAME}` includes all others of an editor, such as inputs and folders. */
 export type Syntax = '${input:ID}' | '${env:NAME}' | '${NAME}' | '$NAME' | '{env:NAME}' | '{{ NAME }}' | '%NAME%';

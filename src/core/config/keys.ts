@@ -1,7 +1,4 @@
-/**
- * The keys of the config file, level by level, with their documentation. Reading, completion, hover, quick fixes and the
- * JSON schema share this table.
- */
+/** The keys of the config file with their documentation, for reading, completion, hover, quick fixes and the JSON schema. */
 import { nearest, withoutSeparators } from '../base/nearest.js';
 import { defaultTimeouts, durationText } from './durations.js';
 import type { Launch, Timeouts } from './model.js';

@@ -1,8 +1,6 @@
 /**
- * The nodes of a text, for edits: their beginnings and ends with anchor and tag, and their surroundings on the line.
- * Unlike in `yamlTree`, an alias is an alias, and a merge key is a key.
- *
- * Invariant: reading never throws. A text with errors has no nodes.
+ * The nodes of a text, for edits: their ends with anchor and tag, and their surroundings on the line. Unlike in
+ * `yamlTree`, an alias is an alias, and a merge key is a key. A text with errors has no nodes.
  */
 import { isAlias, isMap, isPair, isScalar, isSeq, type Pair, type YAMLMap, type YAMLSeq } from 'yaml';
 import { asText } from '../base/text.js';

@@ -1,8 +1,4 @@
-/**
- * Reads JSON, with comments and trailing commas, into the same nodes as YAML, so the readers of entries serve both.
- *
- * Invariants: `readJson` never throws. Nodes have at most the depth of YAML.
- */
+/** Reads JSON, with comments and trailing commas, into the nodes of YAML. Never throws; the depth is bounded as in YAML. */
 import { createScanner, parseTree, printParseErrorCode, type Node, type ParseError } from 'jsonc-parser';
 import type { Span } from './textPositions.js';
 import { deepestNesting } from './yamlDocument.js';

@@ -1,7 +1,4 @@
-/**
- * Turns offsets of a text into the editor's positions, and back. Lines end with LF, CRLF or a lone CR, as in the
- * editor. A position is always inside the text, and never inside a line break.
- */
+/** Turns offsets of a text into the editor's positions, and back. Lines end with LF, CRLF or a lone CR, as in the editor. */
 import type { Position, Range } from '../base/problem.js';
 
 /** A stretch of a text in UTF-16 code units; `end` is exclusive. */

@@ -1,7 +1,5 @@
 /**
- * Reads YAML 1.2 (core schema, merge keys) into a tree of plain nodes with places.
- *
- * Invariants: `readYaml` never throws. The tree has no cycles, and the expansion of its aliases is bounded. A node
+ * Reads YAML 1.2 (core schema, merge keys) into plain nodes, and never throws. The expansion of aliases is bounded. A node
  * behind an alias or a merge key has its original place.
  */
 import { isAlias, isMap, isScalar, isSeq, type Alias, type YAMLMap } from 'yaml';

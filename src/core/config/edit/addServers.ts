@@ -1,9 +1,4 @@
-/**
- * Adds new servers at the end of a config file as one minimal edit. Comments, order, indentation and line breaks stay.
- *
- * Invariant: the edited file is YAML with every new server as given and every other one unchanged. Without such an
- * edit, the result is `undefined`.
- */
+/** Adds new servers at the end of a config file as one minimal edit, or returns undefined if a server would not be as given. */
 import { isDeepStrictEqual } from 'node:util';
 import { EditNodes, isEmptyValue, isMap, isScalar, spanOf, type PairPlace } from '../../yaml/editNodes.js';
 import { applyEdits, insertAt, insertion, scalarText, valueEdit, type Edits } from '../../yaml/edits.js';

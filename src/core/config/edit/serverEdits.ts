@@ -1,7 +1,4 @@
-/**
- * Changes a config file by minimal edits: its version and, for one server, `enabled`, a key, a prefix for its tools, or
- * its lists of tools. No other server changes, even if servers share anchors. Texts have no byte order mark.
- */
+/** Changes a config file by minimal edits. No other server changes, even if servers share anchors. */
 import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '../../base/isObject.js';
 import type { NameFilter } from '../model.js';

@@ -1,10 +1,7 @@
 /**
- * Typed reading of nodes. Every method returns a value, or notes a problem at the node and returns undefined. None
- * throws. Problems are kept up to a number, because a few aliases make a great many of one mistake (S2).
- *
- * Invariants: an absent value is not a problem here. `null` in the place of a list or a map counts as absent, because
- * all of it may be commented out. The first error is kept beyond the number, because a file is refused for it, or a
- * server invalid (C4).
+ * Typed reading of nodes: each method returns a value, or notes a problem and returns undefined. Problems are kept up to
+ * a number (S2); the first error is kept beyond it (C4). An absent value is no problem here, nor is a `null` for a list or
+ * a map, because all of it may be commented out.
  */
 import type { Place, Problem, ProblemCode } from '../../base/problem.js';
 import { keysOfOthers, keysOf, type KeyLevel } from '../keys.js';

@@ -1,7 +1,4 @@
-/**
- * Reads the launch of an entry (C1, C2): the transport, the command or the address, `env`, `headers` and `oauth`. No
- * problem quotes a possible secret.
- */
+/** Reads the launch of an entry (C1, C2). No problem quotes a possible secret. */
 import path from 'node:path';
 import { isLoopback } from '../../base/loopback.js';
 import { hasArguments, isShell } from './commandWords.js';

@@ -1,7 +1,4 @@
-/**
- * The references of a launch to printed values (C2). Their values are not in the definition, because no program runs
- * before a person has approved it. Everything here is pure.
- */
+/** The references of a launch to printed values (C2). No program runs before a person has approved it. */
 import type { EnvValue, Launch, Reference, ReferenceSource } from '../model.js';
 
 export type CommandSource = Extract<ReferenceSource, { kind: 'command' }>;

@@ -1,7 +1,4 @@
-/**
- * Reads `.mcprc` (Kode's form: JSON, servers flat or under `mcpServers`) as servers and problems (C5). Kode's words are
- * translated with their places, then entries are read like those of `.minds/mcp.yaml`. Invariants: those of `parse`.
- */
+/** Reads `.mcprc` (C5): Kode's words are translated with their places, then entries are read like ours. Never throws. */
 import { withoutMark } from '../../base/byteOrderMark.js';
 import { describe, type Entries, EntryReader } from './entryReader.js';
 import { readJson } from '../../yaml/jsonTree.js';

@@ -1,9 +1,6 @@
 /**
- * Merges several config files into one model (C4, C5): by the order of the files, then by the order in the file. A file
- * with a refused reload keeps its last content. An id of a higher source shadows it in a lower one of the same folder
- * and in the user's file. In another folder it is a problem.
- *
- * Invariants: an id is in the model once. No part of a refused text gets in. A removed source leaves nothing behind.
+ * Merges several config files into one model (C4, C5). A file with a refused reload keeps its last content. An id of a
+ * higher source shadows it in a lower one of the same folder and in the user's file. In another folder it is a problem.
  */
 import type { Place, Problem } from '../../base/problem.js';
 import {

@@ -1,8 +1,6 @@
 /**
- * Parses the text of `.minds/mcp.yaml` into servers and problems (C1 to C4). It reads nothing but its input.
- *
- * Invariants: never throws, whatever the text. A refused file has at least one error and no servers. An invalid server
- * has at least one error with its id. Problems are in the order of the file.
+ * Parses the text of `.minds/mcp.yaml` (C1 to C4), and never throws. A refused file has an error and no servers. An
+ * invalid server has an error with its id. Problems are in the order of the file.
  */
 import type { Place, Problem } from '../../base/problem.js';
 import { describe, type Entries, EntryReader } from './entryReader.js';

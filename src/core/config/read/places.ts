@@ -1,7 +1,4 @@
-/**
- * Turns nodes into places in a file, for problems. A block value of several lines and an empty value are shown at their
- * key, everything else at itself.
- */
+/** Places of nodes, for problems. A block value of several lines and an empty value are shown at their key. */
 import type { Place } from '../../base/problem.js';
 import type { ServerPlaces } from '../model.js';
 import { TextPositions, type Span } from '../../yaml/textPositions.js';

@@ -1,7 +1,4 @@
-/**
- * Reads values from elsewhere (C2): a text, or a reference such as `{ prefix: 'Bearer ', env: NAME }`. No problem
- * quotes a text, because it may be a secret.
- */
+/** Reads a text or a reference (C2). No problem quotes a text, because it may be a secret. */
 import type { Place } from '../../base/problem.js';
 import { nearest } from '../../base/nearest.js';
 import { textOf, type MapEntry, type MapNode, type ValueNode } from '../../yaml/valueNodes.js';

@@ -1,7 +1,4 @@
-/**
- * Reads the view of an entry (C3, N1 to N3): filters, transforms, timeouts and `manual`, the text about a toolset in a file
- * shared with Dominds. Their changes restart nothing. `contentFile` is left to Dominds.
- */
+/** Reads the view of an entry (C3, N1 to N3). Its changes restart nothing. `contentFile` is left to Dominds. */
 import { roundingError } from '../../base/exactNumbers.js';
 import type { Problem } from '../../base/problem.js';
 import { defaultTimeouts, milliseconds } from '../durations.js';
