@@ -26,25 +26,21 @@ export function readLaunch(reader: EntryReader, server: MapEntry, entries: Entri
     if (belongsTo === undefined || belongsTo === transport) continue;
     reader.note(problems.keyNotForTransport(reader.places.key(entry), entry.key, belongsTo, transport));
   }
-  switch (transport) {
-    case 'stdio': {
-      const command = readCommand(reader, required('command', 'command: npx'));
-      const args = readArgs(reader, entries.get('args'));
-      if (!isShell(command ?? '')) noteForeignArguments(reader, entries);
-      const cwd = readCwd(reader, entries.get('cwd'));
-      const env = readEnv(reader, entries.get('env'));
-      const envFile = readEnvFile(reader, entries.get('envFile'));
-      if (command === undefined || cwd === undefined) return undefined;
-      return { transport, command, ...args, cwd, ...(envFile && { envFile: without(envFile, env) }), env };
-    }
-    case 'streamable_http': {
-      const url = readUrl(reader, required('url', 'url: https://example.com/mcp'));
-      const headers = readHeaders(reader, entries.get('headers'));
-      const sessionId = readSessionId(reader, entries.get('sessionId'));
-      const oauth = readOAuth(reader, entries.get('oauth'));
-      return url === undefined ? undefined : { transport, ...url, headers, sessionId, ...(oauth && { oauth }) };
-    }
+  if (transport === 'streamable_http') {
+    const url = readUrl(reader, required('url', 'url: https://example.com/mcp'));
+    const headers = readHeaders(reader, entries.get('headers'));
+    const sessionId = readSessionId(reader, entries.get('sessionId'));
+    const oauth = readOAuth(reader, entries.get('oauth'));
+    return url === undefined ? undefined : { transport, ...url, headers, sessionId, ...(oauth && { oauth }) };
   }
+  const command = readCommand(reader, required('command', 'command: npx'));
+  const args = readArgs(reader, entries.get('args'));
+  if (!isShell(command ?? '')) noteForeignArguments(reader, entries);
+  const cwd = readCwd(reader, entries.get('cwd'));
+  const env = readEnv(reader, entries.get('env'));
+  const envFile = readEnvFile(reader, entries.get('envFile'));
+  if (command === undefined || cwd === undefined) return undefined;
+  return { transport, command, ...args, cwd, ...(envFile && { envFile: without(envFile, env) }), env };
 }
 
 function without({ file, values }: EnvFile, env: ReadonlyMap<string, EnvValue>): EnvFile {
@@ -62,20 +58,11 @@ function readTransport(
   if (!entry) return entries.has('url') === entries.has('command') ? undefined : likely;
   const fix = 'Write `transport: stdio` or `transport: streamable_http`.';
   const transport = reader.string(entry, fix);
-  switch (transport) {
-    case undefined:
-      return undefined;
-    case 'stdio':
-    case 'streamable_http':
-      return transport;
-    case 'sse': {
-      const meant = entries.has('command') && !entries.has('url') ? 'stdio' : 'streamable_http';
-      reader.note(problems.transportSse(reader.places.value(entry), meant));
-      return meant;
-    }
-    default:
-      return reader.note(problems.transportUnsupported(reader.places.value(entry), transport));
-  }
+  if (transport === undefined || transport === 'stdio' || transport === 'streamable_http') return transport;
+  if (transport !== 'sse') return reader.note(problems.transportUnsupported(reader.places.value(entry), transport));
+  const meant = entries.has('command') && !entries.has('url') ? 'stdio' : 'streamable_http';
+  reader.note(problems.transportSse(reader.places.value(entry), meant));
+  return meant;
 }
 
 const writtenOut = 'Write the value out: this key takes no reference.';
@@ -164,9 +151,9 @@ function readUrl(
 
 function readSessionId(reader: EntryReader, entry: MapEntry | undefined): string {
   const sessionId = reader.string(entry, "Write a text in quotes, or `sessionId: ''` for none.", 'secret');
-  if (entry && sessionId !== undefined)
-    noteForeign(reader, sessionId, reader.places.value(entry), '`sessionId`', everySyntax, writtenOut);
-  if (entry === undefined || sessionId === undefined || /^[\x21-\x7e]*$/.test(sessionId)) return sessionId ?? '';
+  if (!entry || sessionId === undefined) return '';
+  noteForeign(reader, sessionId, reader.places.value(entry), '`sessionId`', everySyntax, writtenOut);
+  if (/^[\x21-\x7e]*$/.test(sessionId)) return sessionId;
   const what = '`sessionId` holds a space or a character that is not visible ASCII';
   reader.note(problems.headerInvalid(reader.places.value(entry), what, 'Write the session id as the server gave it.'));
   return '';
@@ -253,16 +240,11 @@ function readOAuth(reader: EntryReader, entry: MapEntry | undefined): OAuthSetti
     const found = entries.get(key);
     return found && readValue(reader, found, `\`${key}\``, '{ env: NAME }');
   };
-  const settings: OAuthSettings = {
-    grant,
-    clientId,
-    issuer: readIssuer(reader, entries.get('issuer')),
-    clientSecret: secret('clientSecret'),
-    privateKey: secret('privateKey'),
-    scopes:
-      reader.texts(entries.get('scopes'), 'An item of `scopes`', 'Write a list, for example `scopes: [read]`.') ?? [],
-    redirectPort: readPort(reader, entries.get('redirectPort')),
-  };
+  const issuer = readIssuer(reader, entries.get('issuer'));
+  const [clientSecret, privateKey] = [secret('clientSecret'), secret('privateKey')];
+  const scopesFix = 'Write a list, for example `scopes: [read]`.';
+  const scopes = reader.texts(entries.get('scopes'), 'An item of `scopes`', scopesFix) ?? [];
+  const redirectPort = readPort(reader, entries.get('redirectPort'));
   if (grant === 'client_credentials' && clientId === '' && !entries.has('clientId')) {
     reader.missingKey(entries, reader.places.key(entry), '`oauth`', 'clientId', 'clientId: my-client');
   }
@@ -272,7 +254,7 @@ function readOAuth(reader: EntryReader, entry: MapEntry | undefined): OAuthSetti
     const example = 'issuer: https://auth.example.com';
     reader.missingKey(entries, reader.places.key(shown), '`oauth` with credentials of a client', 'issuer', example);
   }
-  return settings;
+  return { grant, clientId, issuer, clientSecret, privateKey, scopes, redirectPort };
 }
 
 function readIssuer(reader: EntryReader, entry: MapEntry | undefined): string | undefined {
@@ -281,8 +263,8 @@ function readIssuer(reader: EntryReader, entry: MapEntry | undefined): string | 
   if (written === undefined || !entry) return undefined;
   const url = URL.canParse(written) ? new URL(written) : undefined;
   const isPlain = url?.username === '' && url.password === '' && url.search === '' && url.hash === '';
-  if (url && isPlain && (url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname))))
-    return written;
+  const isSafe = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname));
+  if (isPlain && isSafe) return written;
   return reader.wrong(entry, 'an https address without user, query and fragment', fix);
 }
 

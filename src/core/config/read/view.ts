@@ -107,14 +107,10 @@ const fewer = 'Write one prefix and one suffix.';
 
 function readStep(reader: EntryReader, list: MapEntry, item: ValueNode): Transform | undefined {
   const place = reader.places.item(list, item);
+  const expected = 'a map with `prefix` or `suffix`';
+  const fix = "Write `- prefix: 'my_'`, `- prefix: { remove: 'old_', add: 'my_' }` or `- suffix: '_v2'`.";
   const notAStep = (found: string): Problem =>
-    problems.wrongType(
-      place,
-      'An item of `transform`',
-      'a map with `prefix` or `suffix`',
-      found,
-      "Write `- prefix: 'my_'`, `- prefix: { remove: 'old_', add: 'my_' }` or `- suffix: '_v2'`.",
-    );
+    problems.wrongType(place, 'An item of `transform`', expected, found, fix);
   const wrong = (found: string): undefined => reader.note(notAStep(found));
   if (item.kind !== 'map') return wrong(describe(item));
   const entries = reader.knownEntries('transformItem', item, place);
@@ -206,14 +202,11 @@ const longestManual = 20_000;
 function readManual(reader: EntryReader, entry: MapEntry | undefined): string | undefined {
   if (!entry || isEmpty(entry.value)) return undefined;
   const { value } = entry;
-  const parts = value.kind === 'map' ? readParts(reader, entry, value) : [readText(reader, entry, 'a text or a map')];
-  return parts.filter(Boolean).join('\n\n').slice(0, longestManual) || undefined;
-}
-
-function readParts(reader: EntryReader, entry: MapEntry, map: MapNode): (string | undefined)[] {
-  const entries = reader.knownEntries('manual', map, reader.places.key(entry));
+  if (value.kind !== 'map') return readText(reader, entry, 'a text or a map')?.slice(0, longestManual) || undefined;
+  const entries = reader.knownEntries('manual', value, reader.places.key(entry));
   const content = entries.get('content');
-  return [content && readText(reader, content, 'a text'), ...readSections(reader, entries.get('sections'))];
+  const parts = [content && readText(reader, content, 'a text'), ...readSections(reader, entries.get('sections'))];
+  return parts.filter(Boolean).join('\n\n').slice(0, longestManual) || undefined;
 }
 
 function readText(reader: EntryReader, entry: MapEntry, expected: string): string | undefined {
@@ -225,15 +218,13 @@ function readText(reader: EntryReader, entry: MapEntry, expected: string): strin
 
 /** An unreadable text for agents must not keep a server from starting. */
 function warn(reader: EntryReader, entry: MapEntry, expected: string, fix: string): undefined {
-  const found = describe(entry.value);
-  const problem = problems.wrongType(reader.places.value(entry), `\`${entry.key}\``, expected, found, fix);
-  return reader.note({ ...problem, severity: 'warning' });
+  const message = `\`${entry.key}\` must be ${expected}; found ${describe(entry.value)}.`;
+  return reader.warn('wrong-type', reader.places.value(entry), message, fix);
 }
 
 function readSections(reader: EntryReader, entry: MapEntry | undefined): string[] {
-  if (!entry) return [];
+  if (!entry || isEmpty(entry.value)) return [];
   const { value } = entry;
-  if (isEmpty(value)) return [];
   const section = (title: string | undefined, content: ValueNode | undefined): string | undefined => {
     const text = textOf(content);
     return title === undefined || text === undefined ? undefined : `## ${title.trim()}\n\n${text.trim()}`;
@@ -253,17 +244,17 @@ function readSections(reader: EntryReader, entry: MapEntry | undefined): string[
 /** A server has fewer tools, and a tool fewer arguments. */
 const mostEntries = 1_000;
 
-/** Reads `tools.override` (O1–O6): descriptions and arguments of single tools. A wrong part makes the entry unusable (C4). */
+/** Reads `tools.override` (O1–O6). A wrong part makes the entry unusable (C4). */
 function readOverrides(reader: EntryReader, entry: MapEntry | undefined): ToolOverrides {
   const example = 'Write a map, for example `override: { create_issue: { description: Opens an issue. } }`.';
-  return namedTables(reader, entry, example, (one, map) => readTool(reader, one, map));
+  return namedTables(reader, entry, example, readTool);
 }
 
 function namedTables<Value>(
   reader: EntryReader,
   entry: MapEntry | undefined,
   fix: string,
-  read: (entry: MapEntry, map: MapNode) => Value | undefined,
+  read: (reader: EntryReader, entry: MapEntry, map: MapNode) => Value | undefined,
 ): ReadonlyMap<string, Value> {
   const entries = [...reader.freeTable(entry, fix).values()];
   if (entry && entries.length > mostEntries) {
@@ -273,7 +264,7 @@ function namedTables<Value>(
   const values = entries.flatMap((one) => {
     // All of it may be commented out.
     if (isEmpty(one.value)) return [];
-    const value = one.value.kind === 'map' ? read(one, one.value) : reader.wrong(one, 'a map', fix);
+    const value = one.value.kind === 'map' ? read(reader, one, one.value) : reader.wrong(one, 'a map', fix);
     return value === undefined ? [] : [[one.key, value] as const];
   });
   return new Map(values);
@@ -288,9 +279,7 @@ function readTool(reader: EntryReader, entry: MapEntry, map: MapNode): ToolOverr
     return reader.wrong(said, expected, 'Shorten it.', description.length.toLocaleString('en-US'));
   }
   const example = 'Write a map, for example `arguments: { repo: { fixed: acme/app } }`.';
-  const given = namedTables(reader, entries.get('arguments'), example, (one, table) =>
-    readArgument(reader, one, table),
-  );
+  const given = namedTables(reader, entries.get('arguments'), example, readArgument);
   return { ...(description !== undefined && { description }), arguments: given };
 }
 
