@@ -19,10 +19,8 @@ export function outline(text: string): OutlineEntry[] {
 }
 
 export function serversIn(text: string): { readonly id: string; readonly keySpan: Span }[] {
-  const servers = sketch(text).root?.entries.find(({ key }) => key === 'servers');
-  return (
-    servers?.child?.entries.filter(({ key }) => key !== '<<').map(({ key, keySpan }) => ({ id: key, keySpan })) ?? []
-  );
+  const servers = sketch(text).box(['servers'])?.entries ?? [];
+  return servers.filter(({ key }) => key !== '<<').map(({ key, keySpan }) => ({ id: key, keySpan }));
 }
 
 const deepest = 6;

@@ -8,16 +8,7 @@ import * as edits from '../yaml/edits.js';
 import { nearest } from '../base/nearest.js';
 import { isObject } from '../base/isObject.js';
 import { asText } from '../base/text.js';
-import {
-  addOverride,
-  addPrefix,
-  blacklistTool,
-  insertVersion,
-  serverPair,
-  setEnabled,
-  setOwnKey,
-  setServerKey,
-} from '../config/edit/serverEdits.js';
+import * as serverEdits from '../config/edit/serverEdits.js';
 import { suggestKey } from '../config/keys.js';
 import { builtInToolset, type ConfigDeps } from '../config/model.js';
 import { parseMindsFile } from '../config/read/parse.js';
@@ -26,23 +17,8 @@ import { everySyntax, piecesOf } from '../config/foreignReferences.js';
 import { isSecretName } from '../config/read/references.js';
 import { readYaml } from '../yaml/yamlTree.js';
 import { textOf, valueIn, type ValueNode } from '../yaml/valueNodes.js';
-import {
-  argumentsOfCommand,
-  changeTo,
-  duplicateKey,
-  duration,
-  fix,
-  keyNotForTransport,
-  removal,
-  transport,
-  unknownKey,
-  url,
-  wrongType,
-  type KeySymbol,
-  type QuickFix,
-  type ServerCommand,
-  spacesForTabs,
-} from './keyFixes.js';
+import * as keyFixes from './keyFixes.js';
+import { fix, type KeySymbol, type QuickFix, type ServerCommand } from './keyFixes.js';
 import type { KnownTool } from './suggestion.js';
 import { symbolsAt, symbolsOf, type ConfigSymbol } from './symbols.js';
 
@@ -61,7 +37,6 @@ const mostOffered = 20;
 const runtime: ReadonlySet<ProblemCode> = new Set<ProblemCode>(runtimeCodes);
 
 type PatternSymbol = Extract<ConfigSymbol, { kind: 'pattern' }> & { readonly written: string };
-
 type NamedSymbol = Extract<ConfigSymbol, { kind: 'variable' | 'secret' }>;
 
 function editorFileName(file: string): string {
@@ -69,12 +44,8 @@ function editorFileName(file: string): string {
 }
 
 function secretFix(name: string, made: readonly edits.TextEdit[], preferred: boolean): QuickFix {
-  return {
-    title: `Enter the value of '${name}'…`,
-    does: { kind: 'secret', name, edits: made },
-    preferred,
-    safe: false,
-  };
+  const does = { kind: 'secret', name, edits: made } as const;
+  return { title: `Enter the value of '${name}'…`, does, preferred, safe: false };
 }
 
 /** Reads a text once, for any number of problems. @param text without a byte order mark */
@@ -95,17 +66,15 @@ export class QuickFixes {
     this.root = readYaml(text).root;
     this.symbols = symbolsOf(this.root);
     this.positions = new TextPositions(text);
-    for (const symbol of this.symbols) {
-      if (symbol.kind !== 'key') continue;
+    for (const symbol of this.symbols.filter((one) => one.kind === 'key').reverse()) {
       const { keySpan, value } = symbol.entry;
-      if (!this.keys.has(keySpan.start)) this.keys.set(keySpan.start, symbol);
-      if (value.kind !== 'scalar' || this.keysOfValues.has(value.span.start)) continue;
-      this.keysOfValues.set(value.span.start, symbol);
+      this.keys.set(keySpan.start, symbol);
+      if (value.kind === 'scalar') this.keysOfValues.set(value.span.start, symbol);
     }
   }
 
   for(problem: Problem): QuickFix[] {
-    const broken = problem.code === 'yaml-syntax' ? spacesForTabs(this.text) : [];
+    const broken = problem.code === 'yaml-syntax' ? keyFixes.spacesForTabs(this.text) : [];
     const fixes = this.nodes ? this.mechanical(problem, this.nodes) : broken;
     return [...fixes, ...this.withoutTool(problem), ...this.ofServer(problem)];
   }
@@ -115,31 +84,26 @@ export class QuickFixes {
     return symbolsAt(this.symbols, offset).flatMap((symbol) => {
       const { server } = symbol;
       if (server === undefined) return [];
-      const name =
-        symbol.kind === 'overridden'
-          ? symbol.tool
-          : symbol.kind === 'pattern' && symbol.of === 'tools'
-            ? textOf(symbol.node)
-            : undefined;
+      const pattern = symbol.kind === 'pattern' && symbol.of === 'tools' ? textOf(symbol.node) : undefined;
+      const [name, argument] = symbol.kind === 'overridden' ? [symbol.tool, symbol.argument] : [pattern];
       const tool = this.deps.tools(server).find(({ original }) => original === name);
-      return tool ? this.ofTool(server, tool, symbol.kind === 'overridden' ? symbol.argument : undefined) : [];
+      return tool ? this.ofTool(server, tool, argument) : [];
     });
   }
 
   private ofTool(server: string, tool: KnownTool, argument: string | undefined): QuickFix[] {
     const { original, description } = tool;
     const edit = (path: readonly [string, ...string[]], value: string): edits.Edits =>
-      addOverride(this.text, server, original, path, value);
-    const toShorten =
-      argument === undefined && description !== ''
-        ? fix(`Shorten Description of '${original}'…`, edit(['description'], edits.scalarText(description, '"')))
-        : [];
-    const names = argument === undefined ? [...tool.arguments.keys()].slice(0, mostOffered) : [argument];
-    const toFix = names.flatMap((name) => {
-      const title = argument === undefined ? `Fix Argument '${name}'` : 'Fix This Argument';
-      return fix(title, edit(['arguments', name, 'fixed'], exampleOf(tool.arguments.get(name))));
-    });
-    return [...toShorten, ...toFix];
+      serverEdits.addOverride(this.text, server, original, path, value);
+    const toFix = (title: string, name: string): QuickFix[] =>
+      fix(title, edit(['arguments', name, 'fixed'], exampleOf(tool.arguments.get(name))));
+    if (argument !== undefined) return toFix('Fix This Argument', argument);
+    const shortened = description === '' ? undefined : edit(['description'], edits.scalarText(description, '"'));
+    const names = [...tool.arguments.keys()].slice(0, mostOffered);
+    return [
+      ...fix(`Shorten Description of '${original}'…`, shortened),
+      ...names.flatMap((name) => toFix(`Fix Argument '${name}'`, name)),
+    ];
   }
 
   all(problems: readonly Problem[]): edits.TextEdit[] {
@@ -154,7 +118,7 @@ export class QuickFixes {
 
   private withoutTool({ server, tool }: Problem): QuickFix[] {
     if (server === undefined || tool === undefined) return [];
-    return fix(`Blacklist '${tool}'`, blacklistTool(this.text, server, tool));
+    return fix(`Blacklist '${tool}'`, serverEdits.blacklistTool(this.text, server, tool));
   }
 
   private ofServer({ code, server, severity, related = [] }: Problem): QuickFix[] {
@@ -178,7 +142,7 @@ export class QuickFixes {
     return [
       ...(special[code] ?? []),
       ...(isRuntime ? [...command(title, again), ...command(`Show the log of '${server}'`, 'showServerLog')] : []),
-      ...(isOff ? fix(`Disable '${server}'`, setEnabled(this.text, server, false)) : []),
+      ...(isOff ? fix(`Disable '${server}'`, serverEdits.setEnabled(this.text, server, false)) : []),
     ];
   }
 
@@ -195,34 +159,38 @@ export class QuickFixes {
     /** True if a value ends at the end of the wrong one. */
     const isAsLong = ({ entry }: KeySymbol): boolean => entry.value.span.end === end;
     const remove = (own: KeySymbol, title: string): QuickFix[] =>
-      this.ownKey(own) && isAsLong(own) ? removal(nodes, own, title) : [];
+      this.ownKey(own) && isAsLong(own) ? keyFixes.removal(nodes, own, title) : [];
     const deadPattern = (): QuickFix[] => this.deadPattern(nodes, at, problem);
     const prefix = (): QuickFix[] =>
-      fix(`Add the prefix '${server}_'`, addPrefix(this.text, server, `${server}_`), 'preferred');
-    const transportFix = (): QuickFix[] => ofValue((_, own) => transport(nodes, own, code), 'transport');
+      fix(`Add the prefix '${server}_'`, serverEdits.addPrefix(this.text, server, `${server}_`), 'preferred');
+    const transportFix = (): QuickFix[] => ofValue((_, own) => keyFixes.transport(nodes, own, code), 'transport');
     const made: Partial<Record<ProblemCode, () => QuickFix[]>> = {
-      'unknown-key': () => ofKey(unknownKey),
+      'unknown-key': () => ofKey(keyFixes.unknownKey),
       'transport-sse': transportFix,
       'transport-unsupported': transportFix,
       'command-with-arguments': () =>
-        ofValue((_, own) => (this.ownKey(own) ? argumentsOfCommand(nodes, own) : []), 'command'),
-      'version-missing': () => fix("Add 'version: 1'", insertVersion(nodes), 'safe'),
-      'version-unsupported': () => fix("Change to 'version: 1'", insertVersion(nodes), 'preferred'),
-      'key-not-for-transport': () => ofKey((_, own) => (this.ownKey(own) ? keyNotForTransport(nodes, own) : [])),
-      'duplicate-key': () => duplicateKey(nodes, at),
+        ofValue((_, own) => (this.ownKey(own) ? keyFixes.argumentsOfCommand(nodes, own) : []), 'command'),
+      'version-missing': () => fix("Add 'version: 1'", serverEdits.insertVersion(nodes), 'safe'),
+      'version-unsupported': () => fix("Change to 'version: 1'", serverEdits.insertVersion(nodes), 'preferred'),
+      'key-not-for-transport': () =>
+        ofKey((_, own) => (this.ownKey(own) ? keyFixes.keyNotForTransport(nodes, own) : [])),
+      'duplicate-key': () => keyFixes.duplicateKey(nodes, at),
       'missing-key': () => this.missingTransport(problem, nodes, how),
-      'wrong-type': () => ofValue(wrongType),
-      'duration-invalid': () => ofValue(duration),
-      'url-invalid': () => ofValue(url),
+      'wrong-type': () => ofValue(keyFixes.wrongType),
+      'duration-invalid': () => ofValue(keyFixes.duration),
+      'url-invalid': () => ofValue(keyFixes.url),
       'reference-not-replaced': () =>
         ['command', 'sessionId', 'clientId'].includes(valueKey?.entry.key ?? '') ? [] : this.reference(at, end),
       'command-not-found': () =>
-        ofValue((_, own) => (instead !== undefined && isAsLong(own) ? changeTo(nodes, own, instead) : []), 'command'),
+        ofValue(
+          (_, own) => (instead !== undefined && isAsLong(own) ? keyFixes.changeTo(nodes, own, instead) : []),
+          'command',
+        ),
       'cwd-missing': () => ofValue((_, own) => remove(own, "Remove 'cwd' to run in the workspace folder"), 'cwd'),
       'env-file-unusable': () =>
         ofValue((_, own) => [...this.newFile(own), ...remove(own, "Remove 'envFile'")], 'envFile'),
       'server-id-invalid': () => this.serverId(nodes, at),
-      'duplicate-server': () => [...this.serverId(nodes, at), ...duplicateKey(nodes, at)],
+      'duplicate-server': () => [...this.serverId(nodes, at), ...keyFixes.duplicateKey(nodes, at)],
       'published-name-invalid': () => this.affixes(nodes, problem),
       'env-unset': () => this.unsetVariable(nodes, problem),
       'secret-unset': () => this.named('secret', problem).map(({ name }) => secretFix(name, [], true)),
@@ -265,7 +233,7 @@ export class QuickFixes {
   /** True if a key is in the entry of its server itself, and not in an anchor. */
   private ownKey({ server, entry }: KeySymbol): boolean {
     const nodes = this.nodes;
-    const body = nodes && serverPair(nodes, server ?? '')?.pair.value;
+    const body = nodes && serverEdits.serverPair(nodes, server ?? '')?.pair.value;
     return nodes?.pairOf(body, entry.key) !== undefined && !isAnchored(body);
   }
 
@@ -276,10 +244,8 @@ export class QuickFixes {
     // A renamed key becomes the transport.
     if ([...body.entries.keys()].some((key) => suggestKey('server', key) === 'transport')) return [];
     const value = body.entries.has('url') ? 'streamable_http' : 'stdio';
-    const inserted =
-      how === 'alone'
-        ? setServerKey(this.text, server, 'transport', value)
-        : setOwnKey(nodes, server, 'transport', value);
+    const together = how === 'together' && serverEdits.setOwnKey(nodes, server, 'transport', value);
+    const inserted = together || serverEdits.setServerKey(this.text, server, 'transport', value);
     return fix(`Add 'transport: ${value}'`, inserted, 'safe');
   }
 
@@ -290,12 +256,8 @@ export class QuickFixes {
     if (!isMap(servers) || !servers.items.some((one) => one === pair) || !isScalar(pair?.key)) return [];
     if (typeof pair.key.value !== 'string') return [];
     const taken = new Set([builtInToolset, ...servers.items.map(({ key }) => asText(isScalar(key) ? key.value : key))]);
-    const plain = pair.key.value
-      .normalize('NFKD')
-      .replace(/\p{M}/gu, '')
-      .trim()
-      .replace(/[^a-zA-Z0-9_-]+/g, '_')
-      .slice(0, 60);
+    const letters = pair.key.value.normalize('NFKD').replace(/\p{M}/gu, '').trim();
+    const plain = letters.replace(/[^a-zA-Z0-9_-]+/g, '_').slice(0, 60);
     const near = /[a-zA-Z0-9]/.test(plain) ? plain : 'server';
     let id = near;
     for (let count = 2; taken.has(id); count++) id = `${near}_${count}`;
@@ -314,8 +276,7 @@ export class QuickFixes {
       if (symbol.level !== 'transformItem' && symbol.entry.key !== 'add') return [];
       const written = textOf(symbol.entry.value) ?? '';
       const usable = written.replace(/[^a-zA-Z0-9_-]+/g, '_');
-      if (usable === written) return [];
-      return changeTo(nodes, symbol, usable);
+      return usable === written ? [] : keyFixes.changeTo(nodes, symbol, usable);
     });
   }
 
@@ -351,21 +312,18 @@ export class QuickFixes {
     const symbol = this.patternAt(at);
     if (!symbol || symbol.written !== pattern) return [];
     const written = symbol.items.items.flatMap((node) => (node.kind === 'scalar' ? [String(node.value)] : []));
-    const names = this.deps
-      .tools(server ?? '')
-      .flatMap(({ original }) => (written.includes(original) ? [] : [original]));
-    const meant = nearest(symbol.written, names);
-    const left = symbol.items.items.length - 1;
+    const names = this.deps.tools(server ?? '').map(({ original }) => original);
+    const meant = nearest(
+      symbol.written,
+      names.filter((name) => !written.includes(name)),
+    );
+    const isLast = symbol.items.items.length === 1;
     // An empty list has another meaning than a list without matches.
-    const title =
-      left > 0
-        ? 'Remove the pattern'
-        : symbol.list === 'whitelist'
-          ? 'Remove the last pattern (an empty whitelist lets all tools through)'
-          : 'Remove the last pattern of the list';
+    const effect = symbol.list === 'whitelist' ? '(an empty whitelist lets all tools through)' : 'of the list';
+    const title = isLast ? `Remove the last pattern ${effect}` : 'Remove the pattern';
     return [
       ...(meant === undefined ? [] : fix(`Change to '${meant}'`, edits.replaceItem(nodes, at, meant), 'preferred')),
-      ...fix(title, edits.removeItem(nodes, at), meant === undefined && left > 0 ? 'safe' : 'possible'),
+      ...fix(title, edits.removeItem(nodes, at), meant === undefined && !isLast ? 'safe' : 'possible'),
     ];
   }
 }
