@@ -7,11 +7,7 @@ export type Syntax = '${input:ID}' | '${env:NAME}' | '${NAME}' | '$NAME' | '{env
 export const argumentSyntaxes: readonly Syntax[] = ['${env:NAME}', '${NAME}', '$NAME', '{env:NAME}', '%NAME%'];
 export const everySyntax: readonly Syntax[] = [...argumentSyntaxes, '{{ NAME }}'];
 
-export type Piece =
-  | { readonly kind: 'text'; readonly text: string }
-  | (Reference & {
-      readonly written: string;
-    });
+export type Piece = { readonly kind: 'text'; readonly text: string } | (Reference & { readonly written: string });
 
 type Reference =
   | { readonly kind: 'variable'; readonly name: string; readonly fallback: string | undefined }

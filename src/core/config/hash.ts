@@ -24,19 +24,11 @@ export function launchHashOf(launch: Launch, trulyStateless: boolean): string {
   });
 }
 
-type ViewKey =
-  | 'tools'
-  | 'transform'
-  | 'overrides'
-  | 'prompts'
-  | 'resources'
-  | 'manual'
-  | 'timeouts'
-  | 'start'
-  | 'spare';
-
 /** The parts of a definition that need no restart. */
-export type ServerView = Pick<ServerDefinition, ViewKey>;
+export type ServerView = Pick<
+  ServerDefinition,
+  'tools' | 'transform' | 'overrides' | 'prompts' | 'resources' | 'manual' | 'timeouts' | 'start' | 'spare'
+>;
 
 export function viewHashOf(view: ServerView): string {
   return digest({ ...view, overrides: view.overrides && plainOverrides(view.overrides) });

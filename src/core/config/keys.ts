@@ -3,20 +3,9 @@ import { nearest, withoutSeparators } from '../base/nearest.js';
 import { defaultTimeouts, durationText } from './durations.js';
 import type { Launch, Timeouts } from './model.js';
 
-export type KeyLevel =
-  | 'root'
-  | 'server'
-  | 'tools'
-  | 'toolOverride'
-  | 'argumentOverride'
-  | 'prompts'
-  | 'resources'
-  | 'manual'
-  | 'transformItem'
-  | 'replacePrefix'
-  | 'timeouts'
-  | 'oauth'
-  | 'reference';
+type ToolLevel = 'tools' | 'toolOverride' | 'argumentOverride' | 'transformItem' | 'replacePrefix';
+type ServerLevel = 'prompts' | 'resources' | 'manual' | 'timeouts' | 'oauth' | 'reference';
+export type KeyLevel = 'root' | 'server' | ServerLevel | ToolLevel;
 
 type Transport = Launch['transport'];
 

@@ -6,14 +6,8 @@
  * the intended meaning. An anchor is never removed, because an alias may need it.
  */
 import { isAlias, isMap, isScalar, isSeq, type Scalar } from 'yaml';
-import {
-  endsInBlockScalar,
-  isBlockScalar,
-  isEmptyValue,
-  type Collection,
-  type EditNodes,
-  type PairPlace,
-} from './editNodes.js';
+import { endsInBlockScalar, isBlockScalar, isEmptyValue } from './editNodes.js';
+import type { Collection, EditNodes, PairPlace } from './editNodes.js';
 import type { Span } from './textPositions.js';
 import { spanOf } from './yamlDocument.js';
 

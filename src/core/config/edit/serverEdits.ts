@@ -2,16 +2,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '../../base/isObject.js';
 import type { NameFilter } from '../model.js';
-import {
-  EditNodes,
-  endsInBlockScalar,
-  isAlias,
-  isEmptyValue,
-  isMap,
-  isSeq,
-  type PairPlace,
-  spanOf,
-} from '../../yaml/editNodes.js';
+import { EditNodes, endsInBlockScalar, isAlias, isEmptyValue, isMap, isSeq, spanOf } from '../../yaml/editNodes.js';
+import type { PairPlace } from '../../yaml/editNodes.js';
 import * as edits from '../../yaml/edits.js';
 import type { Edits } from '../../yaml/edits.js';
 import { isEmpty, plainValue, textOf, valueIn } from '../../yaml/valueNodes.js';

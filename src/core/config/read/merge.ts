@@ -3,14 +3,8 @@
  * higher source shadows it in a lower one of the same folder and in the user's file. In another folder it is a problem.
  */
 import type { Place, Problem } from '../../base/problem.js';
-import {
-  isEnabled,
-  type ConfigModel,
-  type ConfigDeps,
-  type ConfiguredServer,
-  type ParsedSource,
-  type SourceText,
-} from '../model.js';
+import { isEnabled } from '../model.js';
+import type { ConfigModel, ConfigDeps, ConfiguredServer, ParsedSource, SourceText } from '../model.js';
 import { parseMcprc } from './mcprc.js';
 import { parseMindsFile } from './parse.js';
 import { fileUnreadable, idInOtherFolder, serverShadowed } from '../problems.js';

@@ -3,26 +3,11 @@ import { roundingError } from '../../base/exactNumbers.js';
 import type { Problem } from '../../base/problem.js';
 import { defaultTimeouts, milliseconds } from '../durations.js';
 import { describe, describeKind, type Entries, type EntryReader } from './entryReader.js';
-import type {
-  ArgumentOverride,
-  NameFilter,
-  ResourceSelection,
-  Timeouts,
-  ToolOverride,
-  ToolOverrides,
-  Transform,
-} from '../model.js';
+import type { ArgumentOverride, NameFilter, ResourceSelection, Timeouts, ToolOverride, Transform } from '../model.js';
 import type { ServerView } from '../hash.js';
 import * as problems from '../problems.js';
-import {
-  isEmpty,
-  plainValue,
-  textOf,
-  valueIn,
-  type MapEntry,
-  type MapNode,
-  type ValueNode,
-} from '../../yaml/valueNodes.js';
+import { isEmpty, plainValue, textOf, valueIn } from '../../yaml/valueNodes.js';
+import type { MapEntry, MapNode, ValueNode } from '../../yaml/valueNodes.js';
 
 export function readView(reader: EntryReader, entries: Entries): ServerView {
   const startFix = 'Write `window` (with the window) or `call` (with the first call, if its tools are remembered).';
@@ -245,7 +230,7 @@ function readSections(reader: EntryReader, entry: MapEntry | undefined): string[
 const mostEntries = 1_000;
 
 /** Reads `tools.override` (O1–O6). A wrong part makes the entry unusable (C4). */
-function readOverrides(reader: EntryReader, entry: MapEntry | undefined): ToolOverrides {
+function readOverrides(reader: EntryReader, entry: MapEntry | undefined): ReadonlyMap<string, ToolOverride> {
   const example = 'Write a map, for example `override: { create_issue: { description: Opens an issue. } }`.';
   return namedTables(reader, entry, example, readTool);
 }
