@@ -13,7 +13,7 @@ import type {
   ReviewedOffers,
 } from '../approval/offerPrints.js';
 import type { Redactor } from '../base/log.js';
-import type { ConfiguredServer, ServerDefinition, ServerPlaces } from '../config/model.js';
+import type { ConfiguredServer, ServerDefinition } from '../config/model.js';
 import type { ToolListing } from '../connections/connection.js';
 import { capabilitiesKey } from '../protocol/client.js';
 import type { OfferMemory, RememberedOffer } from '../reconcile/remembered.js';
@@ -34,10 +34,6 @@ export interface Offering {
   readonly server: ConfiguredServer;
   readonly facts: ServingFacts;
   readonly offered: Offered;
-}
-
-export function placesOf(server: ConfiguredServer): ServerPlaces {
-  return server.kind === 'valid' ? server.definition.places : server.places;
 }
 
 /**
@@ -62,7 +58,7 @@ export function candidateOf(
     features,
     instructions: joined(said, definition.manual),
     leased: !definition.trulyStateless,
-    places: placesOf(server),
+    places: server.places,
   };
   if (!review?.holdsBack()) return candidate;
   const [declared = ''] = offered.declared;

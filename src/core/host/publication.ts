@@ -23,7 +23,7 @@ import { ShortNames } from '../tools/editorNames.js';
 import { publish } from '../tools/registry.js';
 import { adminNames, adminToolset, ownReleaseName, ownReleaseTool, releaseTool } from './admin.js';
 import { toolForApp, toolNamed } from './clientTools.js';
-import { candidateOf, changedOffers, placesOf, type Offering, type ServingFacts } from './offering.js';
+import { candidateOf, changedOffers, type Offering, type ServingFacts } from './offering.js';
 import type { Permission } from './permission.js';
 
 interface PublicationDeps {
@@ -144,7 +144,7 @@ export class Publication implements Disposable {
     return offerings.flatMap(({ server, facts }) => {
       const changed = changedOffers(facts, offerReview, redact);
       this.changedOffers.set(server.id, changed);
-      return changed.length > 0 ? [offersChanged({ server: server.id, places: placesOf(server) }, changed)] : [];
+      return changed.length > 0 ? [offersChanged({ server: server.id, places: server.places }, changed)] : [];
     });
   }
 

@@ -42,8 +42,8 @@ export function mergeSources(
       }
       // The places of a remembered parse do not fit the present text.
       if (source.kind === 'refused') continue;
-      const place = placesOf(server).key;
-      const holder = placesOf(held.server).key;
+      const place = server.places.key;
+      const holder = held.server.places.key;
       const isShadowed = serving.origin === 'user' || serving.folder === held.folder;
       if (isShadowed) shadowed.set(server.id, [...(shadowed.get(server.id) ?? []), place]);
       const found = isShadowed ? serverShadowed(place, server.id, holder) : idInOtherFolder(place, server.id, holder);
@@ -74,8 +74,4 @@ export class ConfigState {
 
 function parseSource(source: SourceText, deps: ConfigDeps): ParsedSource {
   return source.origin === 'mcprc' ? parseMcprc(source, deps) : parseMindsFile(source, deps);
-}
-
-function placesOf(server: ConfiguredServer): { readonly key: Place } {
-  return server.kind === 'valid' ? server.definition.places : server.places;
 }

@@ -74,10 +74,10 @@ export function readServer(reader: EntryReader, entry: MapEntry): ConfiguredServ
   }
   const definition = readDefinition(reader, entry, places);
   const { source } = reader;
-  const from = { id, source: source.file, origin: source.origin ?? 'folder' };
+  const from = { id, source: source.file, origin: source.origin ?? 'folder', places };
   const { failed } = reader;
   if (!enabled) reader.soften();
-  if (definition === undefined || failed) return { kind: 'invalid', ...from, enabled, places };
+  if (definition === undefined || failed) return { kind: 'invalid', ...from, enabled };
   return { kind: 'valid', ...from, definition };
 }
 
