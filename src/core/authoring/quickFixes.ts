@@ -76,7 +76,10 @@ export class QuickFixes {
   for(problem: Problem): QuickFix[] {
     const broken = problem.code === 'yaml-syntax' ? keyFixes.spacesForTabs(this.text) : [];
     const fixes = this.nodes ? this.mechanical(problem, this.nodes) : broken;
-    return [...fixes, ...this.withoutTool(problem), ...this.ofServer(problem)];
+    const { server, tool } = problem;
+    const blacklisted =
+      server === undefined || tool === undefined ? undefined : serverEdits.blacklistTool(this.text, server, tool);
+    return [...fixes, ...fix(`Blacklist '${tool}'`, blacklisted), ...this.ofServer(problem)];
   }
 
   /** Offers to override the tool or the argument at an offset (O1). No problem is needed. */
@@ -114,11 +117,6 @@ export class QuickFixes {
       return found?.does.kind === 'edit' ? [found.does.edits] : [];
     });
     return [...togetherSafe(this.text, safe, this.deps.variables)];
-  }
-
-  private withoutTool({ server, tool }: Problem): QuickFix[] {
-    if (server === undefined || tool === undefined) return [];
-    return fix(`Blacklist '${tool}'`, serverEdits.blacklistTool(this.text, server, tool));
   }
 
   private ofServer({ code, server, severity, related = [] }: Problem): QuickFix[] {

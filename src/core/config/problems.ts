@@ -3,8 +3,8 @@ import type { Place, Problem, ProblemCode, Severity } from '../base/problem.js';
 import { startOfFile } from './model.js';
 import { withoutSecrets } from '../base/secrets.js';
 import { clipped } from '../base/text.js';
-import { keysOf, suggestKey, suggestTransports, type KeyLevel } from './keys.js';
-import { argumentSyntaxes, foreignReference, type ForeignReference } from './foreignReferences.js';
+import { keysOf, suggestKey, type KeyLevel } from './keys.js';
+import type { ForeignReference } from './foreignReferences.js';
 
 export function problem(
   code: ProblemCode,
@@ -29,21 +29,6 @@ export function jsonRootNotAMap(place: Place, found: string, what = 'The file'):
   const message = `${what} is ${found}; expected an object from server ids to their settings.`;
   const fix = 'Write `{ "mcpServers": { … } }`, or the servers themselves in one object.';
   return problem('servers-not-a-map', 'error', place, message, fix);
-}
-
-export function problemsLeftOut(file: string, count: number): Problem {
-  const message = `The file has ${count.toLocaleString('en-US')} more problems, which are not shown.`;
-  const fix = 'Correct the problems that are shown. Begin with the values that aliases refer to.';
-  return problem('problems-left-out', 'warning', { file, range: startOfFile }, message, fix);
-}
-
-export function serverIdInvalid(place: Place, id: string): Problem {
-  const why =
-    id.length > 64
-      ? `has ${id.length} characters; at most 64 are allowed`
-      : 'may hold only ASCII letters, digits, `_` and `-`, at least one of them';
-  const message = `Server id \`${shortened(id)}\` ${why}.`;
-  return problem('server-id-invalid', 'error', place, message, 'Rename the server to match ^[a-zA-Z0-9_-]{1,64}$.');
 }
 
 /** @param written the keys beside it, so the fix makes no duplicate */
@@ -84,12 +69,6 @@ export function duplicateKey(place: Place, key: string, first: Place, ignoringCa
   return problem('duplicate-key', 'error', place, message, 'Remove one of the two.', related);
 }
 
-export function keyNotForTransport(place: Place, key: string, belongsTo: string, transport: string): Problem {
-  const message = `\`${key}\` belongs to transport \`${belongsTo}\` and has no effect with \`${transport}\`.`;
-  const fix = `Remove \`${key}\`, or write \`transport: ${belongsTo}\`.`;
-  return problem('key-not-for-transport', 'warning', place, message, fix);
-}
-
 /** @param owner the subject of the sentence, e.g. ``Server `search` ``. */
 export function missingKey(place: Place, owner: string, key: string, example: string): Problem {
   return problem('missing-key', 'error', place, `${owner} has no \`${key}\`.`, `Add \`${example}\`.`);
@@ -98,22 +77,6 @@ export function missingKey(place: Place, owner: string, key: string, example: st
 /** @param what the key or the list item, e.g. `` `args` `` or ``An item of `args` `` */
 export function wrongType(place: Place, what: string, expected: string, found: string, fix: string): Problem {
   return problem('wrong-type', 'error', place, `${what} must be ${expected}; found ${found}.`, fix);
-}
-
-/** @param meant the transport according to the other keys of the entry */
-export function transportSse(place: Place, meant: 'stdio' | 'streamable_http'): Problem {
-  if (meant === 'stdio') {
-    const message = 'Transport `sse` is for a server at a `url`, and this entry has a `command`.';
-    return problem('transport-sse', 'error', place, message, 'Write `transport: stdio`.');
-  }
-  const message = 'There is no transport `sse`: `streamable_http` also works with HTTP+SSE servers.';
-  return problem('transport-sse', 'error', place, message, 'Write `transport: streamable_http` and keep the `url`.');
-}
-
-export function transportUnsupported(place: Place, found: string): Problem {
-  const message = `Transport \`${shortened(found)}\` is not supported; expected \`stdio\` or \`streamable_http\`.`;
-  const meant = suggestTransports(found).map((transport) => `\`transport: ${transport}\``);
-  return problem('transport-unsupported', 'error', place, message, `Write ${meant.join(' or ')}.`);
 }
 
 /** @param instead what to write in a place that takes no reference */
@@ -134,33 +97,6 @@ export function referenceNotReplaced(
   return problem('reference-not-replaced', 'warning', place, message, instead ?? fix);
 }
 
-/** @param why must not quote the URL, because it may hold credentials */
-export function urlInvalid(
-  place: Place,
-  why: string,
-  fix = 'Write the whole address of the server, for example `url: https://example.com/mcp`.',
-): Problem {
-  return problem('url-invalid', 'error', place, `\`url\` ${why}.`, fix);
-}
-
-export function cwdMissing(place: Place, written: string, resolved: string): Problem {
-  const message = `The directory \`${resolved}\` of \`cwd\` does not exist.`;
-  const fix = 'Create the directory, or correct `cwd`; it is relative to the workspace folder.';
-  return problem('cwd-missing', 'error', place, message, unexpanded(written) ?? fix);
-}
-
-function unexpanded(path: string): string | undefined {
-  const isUnexpanded = path.startsWith('~') || foreignReference(path, argumentSyntaxes) !== undefined;
-  return isUnexpanded ? 'Write the path out: `~` and variables are not expanded.' : undefined;
-}
-
-/** @param reason a phrase such as `it does not exist` */
-export function envFileUnusable(place: Place, written: string, file: string, reason: string): Problem {
-  const message = `The file \`${file}\` of \`envFile\` cannot be used: ${reason}.`;
-  const fix = 'Make it a file of variables in the workspace folder, or correct `envFile`.';
-  return problem('env-file-unusable', 'error', place, message, unexpanded(written) ?? fix);
-}
-
 /** The command line names its shell in place of this. */
 export const whereVariablesAreSet = 'before you start the editor or run `mcp-toolsets`';
 
@@ -171,29 +107,10 @@ export function envUnset(place: Place, variable: string, target: string, similar
   return problem('env-unset', 'error', place, message, fix);
 }
 
-export function secretUnset(place: Place, name: string, target: string): Problem {
-  const message = `The secret \`${name}\`, needed for ${target}, has no value yet.`;
-  const fix = `Enter its value with “MCP Toolsets: Set Secret…”. On the command line, run \`mcp-toolsets secret set ${name}\`, or set the environment variable of that name.`;
-  return problem('secret-unset', 'error', place, message, fix);
-}
-
 /** @param owner the value with both keys, e.g. ``Argument 3`` */
 export function twoSources(place: Place, owner: string, first: string, other: string): Problem {
   const message = `${owner} names both \`${first}\` and \`${other}\`; its value can come from only one of them.`;
   return problem('wrong-type', 'error', place, message, 'Remove one of the two.');
-}
-
-/** @param what the header and its mistake, without its value */
-export function headerInvalid(place: Place, what: string, fix: string): Problem {
-  return problem('header-invalid', 'error', place, `${what}.`, fix);
-}
-
-/** The header is left out, and the server starts. */
-export function headerOfProtocol(place: Place, name: string): Problem {
-  const isSession = name.toLowerCase() === 'mcp-session-id';
-  const message = `The header \`${name}\` belongs to the protocol, so it is sent as MCP needs it, and this value is not.`;
-  const fix = isSession ? 'Write the session id as `sessionId` instead.' : 'Remove the header.';
-  return problem('header-invalid', 'warning', place, message, fix);
 }
 
 /** @param reason a phrase @param kept true if the file's previous content stays in effect */

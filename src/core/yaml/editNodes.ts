@@ -21,7 +21,7 @@ interface ItemPlace {
 }
 
 export class EditNodes {
-  private pairsByStart: Map<number, PairPlace> | undefined;
+  private pairsByStart: Map<number | undefined, PairPlace> | undefined;
 
   private constructor(
     readonly text: string,
@@ -39,15 +39,10 @@ export class EditNodes {
   }
 
   pairAt(offset: number): PairPlace | undefined {
-    if (!this.pairsByStart) {
-      this.pairsByStart = new Map();
-      for (const map of this.collections(this.root).filter(isMap)) {
-        for (const [index, pair] of map.items.entries()) {
-          const start = spanOf(pair.key)?.start;
-          if (start !== undefined) this.pairsByStart.set(start, { map, index, pair });
-        }
-      }
-    }
+    const maps = (): YAMLMap[] => this.collections(this.root).filter(isMap);
+    const places = (map: YAMLMap) =>
+      map.items.map((pair, index) => [spanOf(pair.key)?.start, { map, index, pair }] as const);
+    this.pairsByStart ??= new Map(maps().flatMap(places));
     return this.pairsByStart.get(offset);
   }
 

@@ -108,12 +108,7 @@ function removeAt(nodes: EditNodes, collection: Collection, index: number): Edit
   return [{ span: { start: nodes.lineStart(first), end: nodes.nextLine(end) }, text: '' }];
 }
 
-/**
- * Inserts entries into a map, or items into a list.
- * @param index of the first one
- * @param lines in block style, without the indentation of the others
- * @param flow the same in flow style
- */
+/** Inserts entries into a map, or items into a list. @param lines in block style, without the indentation of the others */
 export function insertAt(
   nodes: EditNodes,
   collection: Collection,
@@ -194,16 +189,17 @@ export function insertion(at: number, text: string): TextEdit {
 function removeInFlow(nodes: EditNodes, collection: Collection, index: number, span: Span): Edits {
   const comma = nodes.skipBlank(span.end);
   if (nodes.text[comma] === ',') {
-    const edits: TextEdit[] = [];
-    const near = nodes.text.slice(span.end, comma).trim() === '';
-    let end = near ? comma + 1 : span.end;
-    if (!near) edits.push({ span: { start: comma, end: comma + 1 }, text: '' });
-    while (nodes.text[end] === ' ' || nodes.text[end] === '\t') end++;
-    const alone = nodes.beginsLine(span.start) && end === nodes.lineEnd(end) && near;
-    if (alone) return [{ span: { start: nodes.lineStart(span.start), end: nodes.nextLine(end) }, text: '' }];
+    const isNear = nodes.text.slice(span.end, comma).trim() === '';
+    const behind = isNear ? comma + 1 : span.end;
+    const gap = /^[ \t]*/.exec(nodes.text.slice(behind))?.[0].length ?? 0;
+    const isLast = behind + gap === nodes.lineEnd(behind);
+    if (isNear && isLast && nodes.beginsLine(span.start)) {
+      return [{ span: { start: nodes.lineStart(span.start), end: nodes.nextLine(behind) }, text: '' }];
+    }
     // A comment must not move to the line of the text before it.
-    if (nodes.text[end] === '#' || end === nodes.lineEnd(end)) end = near ? comma + 1 : span.end;
-    return [{ span: { start: span.start, end }, text: '' }, ...edits];
+    const end = isLast || nodes.text[behind + gap] === '#' ? behind : behind + gap;
+    const edits = [{ span: { start: span.start, end }, text: '' }];
+    return isNear ? edits : [...edits, { span: { start: comma, end: comma + 1 }, text: '' }];
   }
   const before: unknown = collection.items[index - 1];
   if (before === undefined) return [{ span, text: '' }];

@@ -47,11 +47,7 @@ export function addPrefix(text: string, server: string, prefix: string): Edits {
   return sparingOthers(text, server, addBelow(nodes, server, ['transform'], `[{ ${step} }]`, [step]));
 }
 
-/**
- * Adds a value below a server, with the missing maps on the way. A present value stays, and a present list gets more items.
- * @param flow in flow style, without line breaks
- * @param items those of a list, in block style
- */
+/** Adds a value in flow style below a server, or items to a list, with the missing maps on the way. A present value stays. */
 function addBelow(
   nodes: EditNodes,
   server: string,
@@ -222,11 +218,7 @@ export function blacklistTool(text: string, server: string, tool: string): Edits
   return setToolFilter(text, server, { whitelist: [], blacklist: [...filter.blacklist, tool] });
 }
 
-/**
- * Adds a value below `tools.override` of a tool. Returns undefined if a value is there already.
- * @param path the keys below the tool
- * @param value in flow style, without line breaks
- */
+/** Adds a value in flow style below `tools.override` of a tool. Returns undefined if a value is there already. */
 export function addOverride(
   text: string,
   server: string,

@@ -5,7 +5,7 @@
  */
 import type { Place, Problem, ProblemCode } from '../../base/problem.js';
 import { keysOfOthers, keysOf, type KeyLevel } from '../keys.js';
-import type { ConfigDeps, SourceText } from '../model.js';
+import { startOfFile, type ConfigDeps, type SourceText } from '../model.js';
 import type { FilePlaces } from './places.js';
 import * as problems from '../problems.js';
 import { isEmpty, textOf, type ListNode, type MapEntry, type MapNode, type ValueNode } from '../../yaml/valueNodes.js';
@@ -67,7 +67,11 @@ export class NodeReader {
   }
 
   whole(file: string): readonly Problem[] {
-    return this.leftOut === 0 ? this.kept : [problems.problemsLeftOut(file, this.leftOut), ...this.kept];
+    if (this.leftOut === 0) return this.kept;
+    const message = `The file has ${this.leftOut.toLocaleString('en-US')} more problems, which are not shown.`;
+    const fix = 'Correct the problems that are shown. Begin with the values that aliases refer to.';
+    const place = { file, range: startOfFile };
+    return [problems.problem('problems-left-out', 'warning', place, message, fix), ...this.kept];
   }
 
   error(code: ProblemCode, place: Place, message: string, fix: string): undefined {
@@ -188,11 +192,7 @@ export class NodeReader {
     return this.wrong(entry, 'a text', fix, (kind === 'secret' ? describeKind : describe)(value));
   }
 
-  /**
-   * Returns a list of texts, or undefined if it is absent or any item is wrong.
-   * @param what names an item in messages
-   * @param other reads items of other kinds, and returns undefined for wrong ones
-   */
+  /** Returns undefined if the list is absent or any item is wrong. @param other reads items of other kinds */
   texts(
     entry: MapEntry | undefined,
     what: string,

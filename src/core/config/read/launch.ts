@@ -3,7 +3,7 @@ import path from 'node:path';
 import { isLoopback } from '../../base/loopback.js';
 import { hasArguments, isShell } from './commandWords.js';
 import type { Entries, EntryReader } from './entryReader.js';
-import { transportOfKey } from '../keys.js';
+import { suggestTransports, transportOfKey } from '../keys.js';
 import type { EnvFile, EnvValue, HttpLaunch, Launch, OAuthSettings, Reference, StdioLaunch } from '../model.js';
 import * as problems from '../problems.js';
 import { argumentSyntaxes, everySyntax, foreignReference } from '../foreignReferences.js';
@@ -24,7 +24,10 @@ export function readLaunch(reader: EntryReader, server: MapEntry, entries: Entri
   for (const entry of isSse ? [] : entries.values()) {
     const belongsTo = transportOfKey.get(entry.key);
     if (belongsTo === undefined || belongsTo === transport) continue;
-    reader.note(problems.keyNotForTransport(reader.places.key(entry), entry.key, belongsTo, transport));
+    const { key } = entry;
+    const message = `\`${key}\` belongs to transport \`${belongsTo}\` and has no effect with \`${transport}\`.`;
+    const fix = `Remove \`${key}\`, or write \`transport: ${belongsTo}\`.`;
+    reader.warn('key-not-for-transport', reader.places.key(entry), message, fix);
   }
   if (transport === 'streamable_http') {
     const url = readUrl(reader, required('url', 'url: https://example.com/mcp'));
@@ -59,10 +62,20 @@ function readTransport(
   const fix = 'Write `transport: stdio` or `transport: streamable_http`.';
   const transport = reader.string(entry, fix);
   if (transport === undefined || transport === 'stdio' || transport === 'streamable_http') return transport;
-  if (transport !== 'sse') return reader.note(problems.transportUnsupported(reader.places.value(entry), transport));
-  const meant = entries.has('command') && !entries.has('url') ? 'stdio' : 'streamable_http';
-  reader.note(problems.transportSse(reader.places.value(entry), meant));
-  return meant;
+  const place = reader.places.value(entry);
+  if (transport !== 'sse') {
+    const message = `Transport \`${problems.shortened(transport)}\` is not supported; expected \`stdio\` or \`streamable_http\`.`;
+    const meant = suggestTransports(transport).map((one) => `\`transport: ${one}\``);
+    return reader.error('transport-unsupported', place, message, `Write ${meant.join(' or ')}.`);
+  }
+  if (entries.has('command') && !entries.has('url')) {
+    const message = 'Transport `sse` is for a server at a `url`, and this entry has a `command`.';
+    reader.error('transport-sse', place, message, 'Write `transport: stdio`.');
+    return 'stdio';
+  }
+  const message = 'There is no transport `sse`: `streamable_http` also works with HTTP+SSE servers.';
+  reader.error('transport-sse', place, message, 'Write `transport: streamable_http` and keep the `url`.');
+  return 'streamable_http';
 }
 
 const writtenOut = 'Write the value out: this key takes no reference.';
@@ -122,7 +135,14 @@ function readCwd(reader: EntryReader, entry: MapEntry | undefined): string | und
   if (written === undefined) return undefined;
   const cwd = path.resolve(folder, written);
   if (!reader.starts || reader.deps.directoryExists(cwd)) return cwd;
-  return reader.note(problems.cwdMissing(reader.places.value(entry), written, cwd));
+  const message = `The directory \`${cwd}\` of \`cwd\` does not exist.`;
+  const fix = 'Create the directory, or correct `cwd`; it is relative to the workspace folder.';
+  return reader.error('cwd-missing', reader.places.value(entry), message, unexpanded(written) ?? fix);
+}
+
+function unexpanded(written: string): string | undefined {
+  const isUnexpanded = written.startsWith('~') || foreignReference(written, argumentSyntaxes) !== undefined;
+  return isUnexpanded ? 'Write the path out: `~` and variables are not expanded.' : undefined;
 }
 
 function readUrl(
@@ -139,7 +159,10 @@ function readUrl(
   if (written === undefined) return undefined;
   const url = { url: written, ...(reference && { urlReference: reference }) };
   if (reference && written === '') return url;
-  const invalid = (why: string): undefined => reader.note(problems.urlInvalid(at, why, correctionOf(reference)));
+  const whole = 'Write the whole address of the server, for example `url: https://example.com/mcp`.';
+  // The address may hold credentials, so no reason quotes it.
+  const invalid = (why: string): undefined =>
+    reader.error('url-invalid', at, `\`url\` ${why}.`, correctionOf(reference) ?? whole);
   if (written.trim() === '') return invalid('is empty');
   if (!reference) noteForeign(reader, written, at, '`url`', everySyntax);
   if (!URL.canParse(written)) return invalid('is not a complete URL');
@@ -154,9 +177,9 @@ function readSessionId(reader: EntryReader, entry: MapEntry | undefined): string
   if (!entry || sessionId === undefined) return '';
   noteForeign(reader, sessionId, reader.places.value(entry), '`sessionId`', everySyntax, writtenOut);
   if (/^[\x21-\x7e]*$/.test(sessionId)) return sessionId;
-  const what = '`sessionId` holds a space or a character that is not visible ASCII';
-  reader.note(problems.headerInvalid(reader.places.value(entry), what, 'Write the session id as the server gave it.'));
-  return '';
+  const message = '`sessionId` holds a space or a character that is not visible ASCII.';
+  const fix = 'Write the session id as the server gave it.';
+  return reader.error('header-invalid', reader.places.value(entry), message, fix) ?? '';
 }
 
 function readEnv(reader: EntryReader, entry: MapEntry | undefined): Map<string, EnvValue> {
@@ -187,29 +210,31 @@ function readHeaders(reader: EntryReader, entry: MapEntry | undefined): Map<stri
   const fix = "Write a map from names to values, for example `headers: { X-Client: 'minds' }`.";
   for (const item of reader.freeTable(entry, fix).values()) {
     const name = problems.shortened(item.key);
+    const place = reader.places.key(item);
     if (!item.keyIsText || !/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(item.key)) {
-      const what = `\`${name}\` cannot be the name of an HTTP header`;
-      reader.note(
-        problems.headerInvalid(reader.places.key(item), what, 'Write a name of ASCII letters, digits and `-`.'),
-      );
+      const message = `\`${name}\` cannot be the name of an HTTP header.`;
+      reader.error('header-invalid', place, message, 'Write a name of ASCII letters, digits and `-`.');
       continue;
     }
     const first = written.get(item.key.toLowerCase());
     if (first) {
-      reader.note(problems.duplicateKey(reader.places.key(item), item.key, reader.places.key(first), true));
+      reader.note(problems.duplicateKey(place, item.key, reader.places.key(first), true));
       continue;
     }
     written.set(item.key.toLowerCase(), item);
     if (protocolHeader.test(item.key)) {
-      reader.noteWarning(() => problems.headerOfProtocol(reader.places.key(item), name));
+      const message = `The header \`${name}\` belongs to the protocol, so it is sent as MCP needs it, and this value is not.`;
+      const isSession = item.key.toLowerCase() === 'mcp-session-id';
+      const instead = isSession ? 'Write the session id as `sessionId` instead.' : 'Remove the header.';
+      reader.warn('header-invalid', place, message, instead);
       continue;
     }
     const value = readValue(reader, item, `header \`${name}\``, "{ prefix: 'Bearer ', env: NAME }");
     if (value === undefined) continue;
     if (!isHeaderValue(value.value)) {
-      const what = `The value of header \`${name}\` holds a line break, a control character or one beyond Latin-1`;
+      const message = `The value of header \`${name}\` holds a line break, a control character or one beyond Latin-1.`;
       const next = correctionOf(value) ?? 'Remove the character.';
-      reader.note(problems.headerInvalid(reader.places.value(item), what, next));
+      reader.error('header-invalid', reader.places.value(item), message, next);
     } else values.set(item.key, value);
   }
   return values;
@@ -289,7 +314,12 @@ function readEnvFile(reader: EntryReader, entry: MapEntry | undefined): EnvFile 
   const file = path.resolve(folder, written);
   if (!reader.starts) return { file, values: new Map() };
   const unusable = (reason: string): undefined =>
-    reader.note(problems.envFileUnusable(reader.places.value(entry), written, file, reason));
+    reader.error(
+      'env-file-unusable',
+      reader.places.value(entry),
+      `The file \`${file}\` of \`envFile\` cannot be used: ${reason}.`,
+      unexpanded(written) ?? 'Make it a file of variables in the workspace folder, or correct `envFile`.',
+    );
   // A workspace must not cause reads of other files (S1a). The user's own file may name any.
   const reading = reader.deps.envFile?.(file, origin === 'user' ? undefined : folder);
   if (reading === undefined) return { file, values: new Map() };

@@ -67,7 +67,10 @@ export function readServer(reader: EntryReader, entry: MapEntry): ConfiguredServ
   reader.starts = enabled;
   const places = serverPlaces(reader.places, entry);
   if (!entry.keyIsText || !/^[a-zA-Z0-9_-]{1,64}$/.test(id)) {
-    reader.note(problems.serverIdInvalid(places.key, id));
+    const rule = 'may hold only ASCII letters, digits, `_` and `-`, at least one of them';
+    const why = id.length > 64 ? `has ${id.length} characters; at most 64 are allowed` : rule;
+    const message = `Server id \`${problems.shortened(id)}\` ${why}.`;
+    reader.error('server-id-invalid', places.key, message, 'Rename the server to match ^[a-zA-Z0-9_-]{1,64}$.');
   } else if (id === builtInToolset) {
     const message = `Server id \`${id}\` is the id of a built-in toolset.`;
     reader.error('server-id-invalid', places.key, message, 'Rename the server.');

@@ -73,7 +73,12 @@ export function readReference(reader: EntryReader, map: MapNode, at: ValuePlace)
   const found = valueOf(reader, source) ?? fallback;
   if (found !== undefined) return { ...reference, value: prefix + found + suffix };
   if (!reader.starts || entries.has('default')) return { ...reference, value: '' };
-  if (source.kind === 'secret') return reader.note(problems.secretUnset(at.value, source.name, at.target));
+  if (source.kind === 'secret') {
+    const { name } = source;
+    const fix = `Enter its value with “MCP Toolsets: Set Secret…”. On the command line, run \`mcp-toolsets secret set ${name}\`, or set the environment variable of that name.`;
+    const message = `The secret \`${name}\`, needed for ${at.target}, has no value yet.`;
+    return reader.error('secret-unset', at.value, message, fix);
+  }
   const { env } = reader.deps;
   const set = Object.keys(env).filter((key) => env[key] !== undefined);
   return reader.note(problems.envUnset(at.value, source.name, at.target, nearest(source.name, set)));

@@ -2,7 +2,7 @@
 import { roundingError } from '../../base/exactNumbers.js';
 import type { Problem } from '../../base/problem.js';
 import { defaultTimeouts, milliseconds } from '../durations.js';
-import { describe, describeKind, type Entries, type EntryReader } from './entryReader.js';
+import { describe, type Entries, type EntryReader } from './entryReader.js';
 import type { ArgumentOverride, NameFilter, ResourceSelection, Timeouts, ToolOverride, Transform } from '../model.js';
 import type { ServerView } from '../hash.js';
 import * as problems from '../problems.js';
@@ -125,13 +125,11 @@ function readReplacement(reader: EntryReader, entry: MapEntry, map: MapNode): Tr
 }
 
 function readAddition(reader: EntryReader, entry: MapEntry): string | undefined {
-  const { value } = entry;
-  const text = value.kind === 'scalar' && typeof value.value === 'string' ? value.value : undefined;
-  if (text !== undefined && text.length <= longestAddition) return text;
-  const found = text === undefined ? describeKind(value) : `one of ${text.length.toLocaleString('en-US')}`;
-  const expected = text === undefined ? 'a text' : `a text of at most ${longestAddition} characters`;
   const fix = `Write a text in quotes, for example \`${entry.key}: 'my_'\`.`;
-  return reader.wrong(entry, expected, fix, found);
+  const text = reader.string(entry, fix, 'secret');
+  if (text === undefined || text.length <= longestAddition) return text;
+  const found = `one of ${text.length.toLocaleString('en-US')}`;
+  return reader.wrong(entry, `a text of at most ${longestAddition} characters`, fix, found);
 }
 
 /** Reads the limits of resources. Dominds uses the same keys. */
