@@ -87,9 +87,11 @@ function patternText(symbol: Extract<ConfigSymbol, { kind: 'pattern' }>, deps: H
   const { value, source } = symbol.node;
   const pattern = compilePattern(typeof value === 'string' ? value : source);
   const matched = names.filter((name) => pattern.matches(name));
-  const of = formatted`of the ${count(names.length)} of ${code(symbol.server)}`;
+  const of = formatted`of the ${names.length} ${names.length === 1 ? 'tool' : 'tools'} of ${code(symbol.server)}`;
   if (matched.length === 0) return formatted`Matches **none** ${of}.`;
-  return formatted`Matches **${matched.length}** ${of}: ${namesOf(matched)}.`;
+  const shown = markdownList(matched.slice(0, mostNames).map(code), ', ');
+  const rest = matched.length > mostNames ? formatted` and ${matched.length - mostNames} more` : noMarkdown;
+  return formatted`Matches **${matched.length}** ${of}: ${shown}${rest}.`;
 }
 
 function transformText(symbol: Extract<ConfigSymbol, { kind: 'transform' }>, deps: HoverDeps): Markdown | undefined {
@@ -127,13 +129,4 @@ function transformOf(node: ValueNode): Transform | undefined {
 
 function notListed(server: string): Markdown {
   return formatted`${code(server)} has not listed its tools yet, so their names are not known.`;
-}
-
-function count(tools: number): string {
-  return tools === 1 ? '1 tool' : `${tools} tools`;
-}
-
-function namesOf(names: readonly string[]): Markdown {
-  const shown = markdownList(names.slice(0, mostNames).map(code), ', ');
-  return names.length > mostNames ? formatted`${shown} and ${names.length - mostNames} more` : shown;
 }

@@ -40,16 +40,13 @@ export function piecesOf(text: string, syntaxes: readonly Syntax[]): Piece[] {
     const found = referenceOf(groups, text, syntaxes);
     if (found === undefined) continue;
     if (index > at) pieces.push({ kind: 'text', text: text.slice(at, index) });
-    pieces.push(typeof found === 'string' ? { kind: 'text', text: found } : { ...found, written: shown(written) });
+    // The default may be a secret.
+    const shown = written.replace(/:-[^]*/, '}');
+    pieces.push(typeof found === 'string' ? { kind: 'text', text: found } : { ...found, written: shown });
     at = index + written.length;
   }
   if (at < text.length || pieces.length === 0) pieces.push({ kind: 'text', text: text.slice(at) });
   return pieces;
-}
-
-/** The default may be a secret. */
-function shown(written: string): string {
-  return written.replace(/:-[^]*/, '}');
 }
 
 export type ForeignReference = Exclude<Piece, { kind: 'text' }>;

@@ -58,7 +58,8 @@ export class EditNodes {
   /** A pair as it is written, reached by keys; neither aliases nor merge keys are followed. */
   pairOf(map: unknown, key: string): PairPlace | undefined {
     if (!isMap(map)) return undefined;
-    const index = map.items.findIndex((pair) => isScalar(pair.key) && keyText(pair.key.value) === key);
+    const textOf = (value: unknown): string => (typeof value === 'symbol' ? '<<' : asText(value));
+    const index = map.items.findIndex((one) => isScalar(one.key) && textOf(one.key.value) === key);
     const pair = map.items[index];
     return pair ? { map, index, pair } : undefined;
   }
@@ -130,10 +131,6 @@ export class EditNodes {
 /** True if aliases may refer to a node. */
 export function isAnchored(node: unknown): boolean {
   return typeof node === 'object' && node !== null && 'anchor' in node && node.anchor !== undefined;
-}
-
-function keyText(value: unknown): string {
-  return typeof value === 'symbol' ? '<<' : asText(value);
 }
 
 export function isBlockScalar(node: unknown): boolean {

@@ -81,7 +81,7 @@ function isApart(nodes: EditNodes, map: PairPlace['map']): boolean {
 function blockLines(servers: readonly NewServer[], indent: string, step: string, apart = false): string[] {
   return servers.flatMap((server, index) => [
     ...(apart && index > 0 ? [''] : []),
-    ...serverLines(server, step).map((line) => indent + line),
+    ...[`${keyText(server.id)}:`, ...mapLines(server.entry, step, step)].map((line) => indent + line),
   ]);
 }
 
@@ -99,15 +99,11 @@ export function plainEntry(entry: NewEntry): unknown {
 
 const widest = 100;
 
-/** An entry is in block style, with short lists and maps in flow style. */
-function serverLines({ id, entry }: NewServer, step: string): string[] {
-  return [`${keyText(id)}:`, ...mapLines(entry, step, step)];
-}
-
 function serverFlow({ id, entry }: NewServer): string {
   return `${keyText(id)}: ${flow(entry)}`;
 }
 
+/** Block style, with short lists and maps in flow style. */
 function mapLines(map: NewEntry, indent: string, step: string): string[] {
   return Object.entries(map).flatMap(([key, value]) => {
     if (value === undefined) return [];

@@ -43,11 +43,9 @@ export function readLaunch(reader: EntryReader, server: MapEntry, entries: Entri
   const env = readEnv(reader, entries.get('env'));
   const envFile = readEnvFile(reader, entries.get('envFile'));
   if (command === undefined || cwd === undefined) return undefined;
-  return { transport, command, ...args, cwd, ...(envFile && { envFile: without(envFile, env) }), env };
-}
-
-function without({ file, values }: EnvFile, env: ReadonlyMap<string, EnvValue>): EnvFile {
-  return { file, values: new Map([...values].filter(([name]) => !env.has(name))) };
+  if (!envFile) return { transport, command, ...args, cwd, env };
+  const values = new Map([...envFile.values].filter(([name]) => !env.has(name)));
+  return { transport, command, ...args, cwd, envFile: { file: envFile.file, values }, env };
 }
 
 /** Returns the transport, guessed if it is missing or `sse`, so all keys are checked. */

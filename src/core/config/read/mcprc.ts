@@ -55,9 +55,11 @@ function translated(server: MapEntry): MapEntry {
   for (const entry of written.values()) {
     const { key, value } = entry;
     if (key === 'transport' || (key === 'type' && !written.has('transport'))) {
-      entries.set('transport', { ...entry, value: transportOf(value) });
+      const isHttp = value.kind === 'scalar' && httpWords.includes(String(value.value));
+      entries.set('transport', { ...entry, value: isHttp ? { ...value, value: 'streamable_http' } : value });
     } else if (key === 'disabled' && !written.has('enabled')) {
-      entries.set('enabled', { ...entry, value: opposite(value) });
+      const isTruth = value.kind === 'scalar' && typeof value.value === 'boolean';
+      entries.set('enabled', { ...entry, value: isTruth ? { ...value, value: !value.value } : value });
     } else entries.set(key, entry);
   }
   if (!entries.has('transport') && written.has('url') !== written.has('command')) {
@@ -67,13 +69,4 @@ function translated(server: MapEntry): MapEntry {
     entries.set('transport', { key: 'transport', keyIsText: true, keySpan: span, value });
   }
   return { ...server, value: { ...server.value, entries } };
-}
-
-function transportOf(node: ValueNode): ValueNode {
-  const isHttp = node.kind === 'scalar' && httpWords.includes(String(node.value));
-  return isHttp ? { ...node, value: 'streamable_http' } : node;
-}
-
-function opposite(node: ValueNode): ValueNode {
-  return node.kind === 'scalar' && typeof node.value === 'boolean' ? { ...node, value: !node.value } : node;
 }

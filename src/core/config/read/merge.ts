@@ -62,7 +62,9 @@ export class ConfigState {
   apply(sources: readonly SourceText[], deps: ConfigDeps): Omit<MergedSources, 'accepted'> {
     const byFile = new Map<string, SourceText>();
     for (const source of sources) if (!byFile.has(source.file)) byFile.set(source.file, source);
-    const parsed = [...byFile.values()].map((source) => parseSource(source, deps));
+    const parsed = [...byFile.values()].map((source) =>
+      source.origin === 'mcprc' ? parseMcprc(source, deps) : parseMindsFile(source, deps),
+    );
     const { accepted, ...merged } = mergeSources(parsed, this.accepted);
     this.accepted = accepted;
     const unreadable = [...byFile.values()].flatMap(({ file, unreadable: reason }) =>
@@ -70,8 +72,4 @@ export class ConfigState {
     );
     return { ...merged, problems: [...unreadable, ...merged.problems] };
   }
-}
-
-function parseSource(source: SourceText, deps: ConfigDeps): ParsedSource {
-  return source.origin === 'mcprc' ? parseMcprc(source, deps) : parseMindsFile(source, deps);
 }

@@ -11,7 +11,7 @@ import type { ConfigDeps, ConfiguredServer, ParsedSource, ServerDefinition, Sour
 import { serverPlaces } from './places.js';
 import * as problems from '../problems.js';
 import { readYamlFile } from './yamlProblems.js';
-import { isEmpty, type MapEntry, type MapNode } from '../../yaml/valueNodes.js';
+import { isEmpty, valueIn, type MapEntry, type MapNode } from '../../yaml/valueNodes.js';
 import { readView } from './view.js';
 
 export function parseMindsFile(source: SourceText, deps: ConfigDeps): ParsedSource {
@@ -63,7 +63,9 @@ export function readServers(
 /** Reads one entry under `servers:` as a definition, or as an unusable entry, because one bad entry costs one entry (C4). */
 export function readServer(reader: EntryReader, entry: MapEntry): ConfiguredServer {
   const id = entry.key;
-  const enabled = !isSwitchedOff(entry);
+  const written = valueIn(entry.value, 'enabled');
+  // A disabled server never starts, so its mistakes are information (C1).
+  const enabled = written?.kind !== 'scalar' || written.value !== false;
   reader.starts = enabled;
   const places = serverPlaces(reader.places, entry);
   if (!entry.keyIsText || !/^[a-zA-Z0-9_-]{1,64}$/.test(id)) {
@@ -82,12 +84,6 @@ export function readServer(reader: EntryReader, entry: MapEntry): ConfiguredServ
   if (!enabled) reader.soften();
   if (definition === undefined || failed) return { kind: 'invalid', ...from, enabled };
   return { kind: 'valid', ...from, definition };
-}
-
-/** A disabled server never starts, so its mistakes are information (C1). */
-function isSwitchedOff({ value }: MapEntry): boolean {
-  const enabled = value.kind === 'map' ? value.entries.get('enabled')?.value : undefined;
-  return enabled?.kind === 'scalar' && enabled.value === false;
 }
 
 function readDefinition(

@@ -70,18 +70,19 @@ export function readReference(reader: EntryReader, map: MapNode, at: ValuePlace)
       return reader.note(problems.twoSources(reader.places.key(meaningless), at.what, 'command', 'default'));
     return { ...reference, value: '' };
   }
-  const found = valueOf(reader, source) ?? fallback;
+  const { env, secret } = reader.deps;
+  const { name } = source;
+  const present = source.kind === 'secret' ? secret?.(name) : Object.hasOwn(env, name) ? env[name] : undefined;
+  const found = present ?? fallback;
   if (found !== undefined) return { ...reference, value: prefix + found + suffix };
   if (!reader.starts || entries.has('default')) return { ...reference, value: '' };
   if (source.kind === 'secret') {
-    const { name } = source;
     const fix = `Enter its value with “MCP Toolsets: Set Secret…”. On the command line, run \`mcp-toolsets secret set ${name}\`, or set the environment variable of that name.`;
     const message = `The secret \`${name}\`, needed for ${at.target}, has no value yet.`;
     return reader.error('secret-unset', at.value, message, fix);
   }
-  const { env } = reader.deps;
   const set = Object.keys(env).filter((key) => env[key] !== undefined);
-  return reader.note(problems.envUnset(at.value, source.name, at.target, nearest(source.name, set)));
+  return reader.note(problems.envUnset(at.value, name, at.target, nearest(name, set)));
 }
 
 function readSource(reader: EntryReader, entry: MapEntry): ReferenceSource | undefined {
@@ -121,12 +122,4 @@ function readCommandSource(reader: EntryReader, entry: MapEntry): ReferenceSourc
   const [program = '', ...args] = argv;
   if (program.trim() !== '') return { kind: 'command', argv: [program, ...args], cwd: reader.source.folder };
   return reader.wrong(entry, 'a program', fix, 'none');
-}
-
-type NamedSource = Exclude<ReferenceSource, { kind: 'command' }>;
-
-function valueOf(reader: EntryReader, { kind, name }: NamedSource): string | undefined {
-  const { env, secret } = reader.deps;
-  if (kind === 'secret') return secret?.(name);
-  return Object.hasOwn(env, name) ? env[name] : undefined;
 }
