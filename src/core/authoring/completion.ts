@@ -125,15 +125,10 @@ function namedDrafts(level: KeyLevel | undefined, { read, slot, place, deps }: R
 
 function freeDrafts(of: 'variable' | 'header', { typed, deps }: Request): Draft[] {
   if (of === 'header') {
-    return [
-      {
-        label: 'Authorization',
-        kind: 'key',
-        detail: 'bearer token from the environment',
-        documentation: formatted`\`Bearer \` and the value of an environment variable of the editor. The secret stays out of the file.`,
-        writes: { kind: 'key', key: 'Authorization', rest: ": { prefix: 'Bearer ', env: ${1:NAME} }" },
-      },
-    ];
+    const [label, detail] = ['Authorization', 'bearer token from the environment'];
+    const documentation = formatted`\`Bearer \` and the value of an environment variable of the editor. The secret stays out of the file.`;
+    const writes = { kind: 'key', key: label, rest: ": { prefix: 'Bearer ', env: ${1:NAME} }" } as const;
+    return [{ label, kind: 'key', detail, documentation, writes }];
   }
   return deps.variables.slice(0, typed === '' ? mostVariables : undefined).map((name): Draft => {
     const writes = { kind: 'key', key: name, rest: `: { env: ${escapeSnippet(name)} }` } as const;

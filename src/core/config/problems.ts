@@ -32,21 +32,16 @@ export function jsonRootNotAMap(place: Place, found: string, what = 'The file'):
 }
 
 /** @param written the keys beside it, so the fix makes no duplicate */
-export function unknownKey(
-  place: Place,
-  level: KeyLevel,
-  found: string,
-  written: ReadonlyMap<string, unknown>,
-): Problem {
+export function unknownKey(place: Place, level: KeyLevel, key: string, written: ReadonlyMap<string, unknown>): Problem {
   const known = keysOf(level);
-  const said = `Unknown key \`${shortened(found)}\``;
-  const suggestion = suggestKey(level, found);
+  const said = `Unknown key \`${shortened(key)}\``;
+  const suggestion = suggestKey(level, key);
   if (suggestion === undefined) {
-    if (level === 'server' && found.toLowerCase() === 'disabled') {
+    if (level === 'server' && key.toLowerCase() === 'disabled') {
       const message = `${said}: the key is \`enabled\`, with the opposite value.`;
       return problem('unknown-key', 'warning', place, message, 'Write `enabled: false` if the server must not start.');
     }
-    const message = `${said}; known keys: ${known.map((key) => `\`${key}\``).join(', ')}.`;
+    const message = `${said}; known keys: ${known.map((one) => `\`${one}\``).join(', ')}.`;
     return problem('unknown-key', 'warning', place, message, 'Remove the key, or write one of the known ones.');
   }
   const message = `${said}; did you mean \`${suggestion}\`?`;

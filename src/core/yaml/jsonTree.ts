@@ -4,14 +4,9 @@ import type { Span } from './textPositions.js';
 import { deepestNesting } from './yamlDocument.js';
 import { emptyNode, type MapEntry, type MapNode, type ValueNode } from './valueNodes.js';
 
-interface JsonError {
-  readonly what: string;
-  readonly span: Span;
-}
-
 interface JsonReading {
   /** Has at most one error, and none if the text is well-formed. */
-  readonly errors: readonly JsonError[];
+  readonly errors: readonly { readonly what: string; readonly span: Span }[];
   readonly root: ValueNode;
 }
 

@@ -56,12 +56,6 @@ export class NodeReader {
     this.leftOut += part.leftOut;
   }
 
-  worsen(found: Problem): undefined {
-    const index = this.kept.indexOf(found);
-    if (index >= 0) this.kept[index] = { ...found, severity: 'error' };
-    return undefined;
-  }
-
   soften(): void {
     for (const [index, found] of this.kept.entries()) this.kept[index] = { ...found, severity: 'information' };
   }
@@ -120,7 +114,9 @@ export class NodeReader {
   /** Notes a missing key. If one of the keys is misspelt, this mistake is the error, and the only problem. */
   missing(entries: Entries, keys: readonly string[], make: () => Problem): undefined {
     const misspelt = this.unknown.find((one) => one.entries === entries && keys.includes(one.problem.instead ?? ''));
-    return misspelt ? this.worsen(misspelt.problem) : this.note(make());
+    if (!misspelt) return this.note(make());
+    this.kept[this.kept.indexOf(misspelt.problem)] = { ...misspelt.problem, severity: 'error' };
+    return undefined;
   }
 
   missingKey(entries: Entries, at: Place, owner: string, key: string, example: string): undefined {
