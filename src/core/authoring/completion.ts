@@ -10,7 +10,6 @@ import { escapeSnippet, fit, type CompletionDeps, type Draft, type Suggestion } 
 const fromEnvironment = "copied from the editor's environment";
 const mostVariables = 200;
 
-/** One request for suggestions. */
 interface Request {
   readonly read: Sketch;
   readonly slot: Slot;
@@ -54,7 +53,6 @@ function keyDrafts(request: Request): readonly Draft[] {
   ];
 }
 
-/** @param around the text before and behind each */
 function levelDrafts(level: KeyLevel, { read, slot }: Request, [before, behind]: [string, string]): Draft[] {
   const beside = read.box(slot.path)?.entries.filter(({ keySpan }) => keySpan.start !== slot.span.start) ?? [];
   const written = new Set(beside.map(({ key }) => key));
@@ -87,7 +85,8 @@ function serverDrafts(slot: Slot, typed: string, whole: 'server' | 'config file'
     const [head, indent, first] = whole === 'server' ? ['', '', 0] : ['version: 1\nservers:\n', '  ', -9];
     const block = head + [`${name}:`, ...lines.map((line) => `  ${line}`)].map((line) => indent + line).join('\n');
     const documentation = fenced(block.replace(/\$\{\d+:([^}]*)\}/g, '$1'), 'yaml');
-    const snippet = slot.flow ? `${name}: { ${inFlow(lines)} }` : `${block}\n$0`;
+    const inFlow = lines.join(', ').replace(/headers:,\s+(.*)$/, 'headers: { $1 }');
+    const snippet = slot.flow ? `${name}: { ${inFlow} }` : `${block}\n$0`;
     const [writes, rank] = [{ kind: 'snippet', snippet } as const, first + index];
     return { label: `${whole}: ${label}`, kind: 'server', detail, documentation, writes, rank, always: true };
   };
@@ -99,10 +98,6 @@ function serverDrafts(slot: Slot, typed: string, whole: 'server' | 'config file'
     draft('streamable_http', 'a server at a URL', http, 1),
     draft('streamable_http with a token', 'the token comes from the environment', [...http, ...token], 2),
   ];
-}
-
-function inFlow(lines: readonly string[]): string {
-  return lines.join(', ').replace(/headers:,\s+(.*)$/, 'headers: { $1 }');
 }
 
 function namedDrafts(level: KeyLevel | undefined, { read, slot, place, deps }: Request): Draft[] {
@@ -199,7 +194,6 @@ async function valueDrafts(request: Request): Promise<readonly Draft[]> {
   }
 }
 
-/** @param frame the text before and behind each */
 function itemDrafts({ place, deps }: Request, frame?: readonly [string, string]): Draft[] {
   const { shape, server, selection } = place;
   const { item = shape } = shape;

@@ -42,7 +42,6 @@ export function fix(
   return [{ title, does: { kind: 'edit', edits: made }, preferred: rank !== 'possible', safe: rank === 'safe' }];
 }
 
-/** A scalar value as a text, or an empty text. */
 function scalarAt({ entry: { value } }: KeySymbol): string {
   return value.kind === 'scalar' ? String(value.value) : '';
 }

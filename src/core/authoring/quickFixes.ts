@@ -39,10 +39,6 @@ const runtime: ReadonlySet<ProblemCode> = new Set<ProblemCode>(runtimeCodes);
 type PatternSymbol = Extract<ConfigSymbol, { kind: 'pattern' }> & { readonly written: string };
 type NamedSymbol = Extract<ConfigSymbol, { kind: 'variable' | 'secret' }>;
 
-function editorFileName(file: string): string {
-  return (/(?:\.vscode[\\/])?[^\\/]+$/.exec(file)?.[0] ?? file).replace('\\', '/');
-}
-
 function secretFix(name: string, made: readonly edits.TextEdit[], preferred: boolean): QuickFix {
   const does = { kind: 'secret', name, edits: made } as const;
   return { title: `Enter the value of '${name}'…`, does, preferred, safe: false };
@@ -127,13 +123,13 @@ export class QuickFixes {
     const [again, title] = this.deps.restartable(server)
       ? (['restart', `Restart '${server}'`] as const)
       : (['start', `Start '${server}' again`] as const);
-    const rival = related[0]?.place.file ?? '';
+    const rival = /(?:\.vscode[\\/])?[^\\/]+$/.exec(related[0]?.place.file ?? '')?.[0].replace('\\', '/');
     const special: Partial<Record<ProblemCode, QuickFix[]>> = {
       'sign-in-needed': command(`Sign in to '${server}'`, 'signIn', true),
       'approval-pending': command(`Approve '${server}'…`, 'approve', true),
       'tools-changed': command(`Review and accept the changes of '${server}'…`, 'acceptTools', true),
       'editor-toolset-hidden':
-        related.length === 0 ? [] : command(`Remove "${server}" from ${editorFileName(rival)}…`, 'removeRivals', true),
+        rival === undefined ? [] : command(`Remove "${server}" from ${rival}…`, 'removeRivals', true),
     };
     const isRuntime = runtime.has(code);
     const isOff = severity === 'error' || isRuntime || code === 'too-many-tools';
@@ -247,7 +243,6 @@ export class QuickFixes {
     return fix(`Add 'transport: ${value}'`, inserted, 'safe');
   }
 
-  /** Renames a server to a similar, free id. */
   private serverId(nodes: EditNodes, at: number): QuickFix[] {
     const pair = nodes.pairAt(at)?.pair;
     const servers = nodes.pairOf(nodes.root, 'servers')?.pair.value;
@@ -377,7 +372,6 @@ function togetherSafe(text: string, fixes: readonly Fix[], variables: readonly s
 
 interface Outcome {
   readonly isRefused: boolean;
-  /** The ids of the valid servers. */
   readonly valid: ReadonlySet<string>;
   /** The number of keys that are twice in a map. */
   readonly duplicates: number;

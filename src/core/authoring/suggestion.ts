@@ -46,7 +46,6 @@ export interface Draft {
     | { readonly kind: 'key'; readonly key: string; readonly rest: string }
     | { readonly kind: 'snippet'; readonly snippet: string };
   readonly rank?: number;
-  /** True to show it for any input. */
   readonly always?: boolean;
   readonly andThen?: boolean;
 }

@@ -8,48 +8,42 @@ import type { MapEntry, ListNode, ValueNode, MapNode } from '../yaml/valueNodes.
 
 type Selection = 'tools' | 'prompts' | 'resources';
 
-interface OfServer {
-  /** Its server, or undefined for keys of the file itself. */
-  readonly server: string | undefined;
-  readonly span: Span;
-}
-
-export type ConfigSymbol = OfServer &
-  (
-    | {
-        readonly kind: 'key';
-        readonly level: KeyLevel;
-        readonly entry: MapEntry;
-        /** The map around it, with merges applied. */
-        readonly map: MapNode;
-        /** Undefined for an unknown key. */
-        readonly doc: KeyDoc | undefined;
-      }
-    | { readonly kind: 'server'; readonly entry: MapEntry }
-    /** A tool under `override`, or one of its arguments. */
-    | {
-        readonly kind: 'overridden';
-        readonly tool: string;
-        readonly argument: string | undefined;
-        readonly entry: MapEntry;
-      }
-    | {
-        readonly kind: 'pattern';
-        readonly of: Selection;
-        readonly list: 'whitelist' | 'blacklist';
-        readonly items: ListNode;
-        readonly node: ValueNode;
-      }
-    | { readonly kind: 'transform'; readonly of: Selection; readonly steps: ListNode; readonly index: number }
-    | {
-        readonly kind: 'variable' | 'secret';
-        readonly name: string;
-        readonly entry: MapEntry;
-        readonly hasDefault: boolean;
-        /** The offsets of a problem of the reference, as in `FilePlaces`. */
-        readonly shownAt: readonly number[];
-      }
-  );
+/** `server` is undefined for keys of the file itself. */
+export type ConfigSymbol = { readonly server: string | undefined; readonly span: Span } & (
+  | {
+      readonly kind: 'key';
+      readonly level: KeyLevel;
+      readonly entry: MapEntry;
+      /** The map around it, with merges applied. */
+      readonly map: MapNode;
+      /** Undefined for an unknown key. */
+      readonly doc: KeyDoc | undefined;
+    }
+  | { readonly kind: 'server'; readonly entry: MapEntry }
+  /** A tool under `override`, or one of its arguments. */
+  | {
+      readonly kind: 'overridden';
+      readonly tool: string;
+      readonly argument: string | undefined;
+      readonly entry: MapEntry;
+    }
+  | {
+      readonly kind: 'pattern';
+      readonly of: Selection;
+      readonly list: 'whitelist' | 'blacklist';
+      readonly items: ListNode;
+      readonly node: ValueNode;
+    }
+  | { readonly kind: 'transform'; readonly of: Selection; readonly steps: ListNode; readonly index: number }
+  | {
+      readonly kind: 'variable' | 'secret';
+      readonly name: string;
+      readonly entry: MapEntry;
+      readonly hasDefault: boolean;
+      /** The offsets of a problem of the reference, as in `FilePlaces`. */
+      readonly shownAt: readonly number[];
+    }
+);
 
 /** Returns the symbols at an offset, the narrowest first. */
 export function symbolsAt(symbols: readonly ConfigSymbol[], offset: number): ConfigSymbol[] {

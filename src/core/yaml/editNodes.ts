@@ -128,7 +128,6 @@ export class EditNodes {
   }
 }
 
-/** True if aliases may refer to a node. */
 export function isAnchored(node: unknown): boolean {
   return typeof node === 'object' && node !== null && 'anchor' in node && node.anchor !== undefined;
 }

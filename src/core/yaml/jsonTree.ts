@@ -5,7 +5,6 @@ import { deepestNesting } from './yamlDocument.js';
 import { emptyNode, type MapEntry, type MapNode, type ValueNode } from './valueNodes.js';
 
 interface JsonReading {
-  /** Has at most one error, and none if the text is well-formed. */
   readonly errors: readonly { readonly what: string; readonly span: Span }[];
   readonly root: ValueNode;
 }

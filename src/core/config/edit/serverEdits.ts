@@ -21,8 +21,7 @@ export function insertVersion(nodes: EditNodes): Edits {
     return /^(?:%|---)/m.test(nodes.text.slice(at)) ? undefined : [edits.insertion(at, `version: 1${lineBreak}`)];
   }
   const written = nodes.pairOf(root, 'version');
-  if (written) return edits.valueEdit(nodes, written, '1');
-  return edits.insertEntry(nodes, root, 'version', '1');
+  return written ? edits.valueEdit(nodes, written, '1') : edits.insertEntry(nodes, root, 'version', '1');
 }
 
 /** Sets `enabled` of a server. No edits if it is so already. */

@@ -9,8 +9,6 @@ export interface CommandReference {
   readonly path: readonly (string | number)[];
 }
 
-type Change = (reference: Reference, path: CommandReference['path']) => Reference;
-
 export function commandReferences(launch: Launch): CommandReference[] {
   const found: CommandReference[] = [];
   changed(launch, (reference, path) => {
@@ -37,7 +35,7 @@ export function withOutputs(launch: Launch, outputOf: (source: CommandSource) =>
   });
 }
 
-function changed(launch: Launch, change: Change): Launch {
+function changed(launch: Launch, change: (reference: Reference, path: CommandReference['path']) => Reference): Launch {
   const changedValue = (value: EnvValue, path: CommandReference['path']): EnvValue =>
     value.kind === 'reference' ? change(value, path) : value;
   const changedValues = (of: 'env' | 'headers', values: ReadonlyMap<string, EnvValue>): Map<string, EnvValue> =>

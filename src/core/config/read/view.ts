@@ -64,7 +64,8 @@ function readTransform(reader: EntryReader, entry: MapEntry | undefined): readon
   if (!entry || !list) return [];
   if (list.items.length > mostSteps) {
     const found = list.items.length.toLocaleString('en-US');
-    return reader.wrong(entry, `a list of at most ${mostSteps} steps`, fewer, found) ?? [];
+    const fix = 'Write one prefix and one suffix.';
+    return reader.wrong(entry, `a list of at most ${mostSteps} steps`, fix, found) ?? [];
   }
   return list.items.map((item) => readStep(reader, entry, item)).filter((step) => step !== undefined);
 }
@@ -88,7 +89,6 @@ function readToolTransform(
 /** Every name goes through every step, and N4 limits the result. */
 const mostSteps = 20;
 const longestAddition = 1024;
-const fewer = 'Write one prefix and one suffix.';
 
 function readStep(reader: EntryReader, list: MapEntry, item: ValueNode): Transform | undefined {
   const place = reader.places.item(list, item);

@@ -135,17 +135,15 @@ function visibleCause(error: YamlError, text: string): Words | undefined {
     );
   }
   if (hasOtherBlank.test(line)) return noBreakSpace;
-  if (isUnfinishedKey(error) && /^\s*(?:- +)?["']?[\w.-]+["']?:(?!\/\/)\S/.test(line)) {
+  const isImplicitKey = error.id === 'MISSING_CHAR' && error.message.startsWith('Implicit map keys');
+  const isUnfinishedKey = isImplicitKey || error.id === 'MULTILINE_IMPLICIT_KEY';
+  if (isUnfinishedKey && /^\s*(?:- +)?["']?[\w.-]+["']?:(?!\/\/)\S/.test(line)) {
     return say('Not valid YAML: a blank is missing after the `:`.', 'Write a blank, for example `version: 1`.');
   }
   if (error.id === 'BLOCK_AS_IMPLICIT_KEY' && !/:(?:\s|$)/.test(rest)) {
     return say('Not valid YAML: the line below is indented more deeply than this key.', sameIndentation);
   }
   return undefined;
-}
-
-function isUnfinishedKey({ id, message }: Extract<YamlError, { kind: 'syntax' }>): boolean {
-  return id === 'MULTILINE_IMPLICIT_KEY' || (id === 'MISSING_CHAR' && message.startsWith('Implicit map keys'));
 }
 
 const quoteText = 'Put a text that holds `: ` or begins with a special character in quotes.';
