@@ -1,4 +1,4 @@
-/** Reads references of other programs: import translates them (C6), and the reader of our own files warns of them (C2). */
+/** Reads references of other programs: import translates them (C6), and the reader of our files warns of them (C2). */
 
 /** The look of a program's references. `${env:NAME}` includes all others of an editor, such as inputs and folders. */
 export type Syntax = '${input:ID}' | '${env:NAME}' | '${NAME}' | '$NAME' | '{env:NAME}' | '{{ NAME }}' | '%NAME%';

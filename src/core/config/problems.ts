@@ -1,4 +1,4 @@
-/** Makes the problems of config files. Possible secrets (in `env`, `headers`, `url`, `sessionId`) never become part of a text. */
+/** Makes problems of config files. Possible secrets (`env`, `headers`, `url`, `sessionId`) never become part of a text. */
 import type { Place, Problem, ProblemCode, Severity } from '../base/problem.js';
 import { startOfFile } from './model.js';
 import { withoutSecrets } from '../base/secrets.js';

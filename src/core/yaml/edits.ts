@@ -108,7 +108,7 @@ function removeAt(nodes: EditNodes, collection: Collection, index: number): Edit
   return [{ span: { start: nodes.lineStart(first), end: nodes.nextLine(end) }, text: '' }];
 }
 
-/** Inserts entries into a map, or items into a list. @param lines in block style, without the indentation of the others */
+/** Inserts entries into a map, or items into a list. @param lines in block style, without the common indentation */
 export function insertAt(
   nodes: EditNodes,
   collection: Collection,

@@ -1,4 +1,4 @@
-/** Reads JSON, with comments and trailing commas, into the nodes of YAML. Never throws; the depth is bounded as in YAML. */
+/** Reads JSON, with comments and trailing commas, into the nodes of YAML. Never throws; the depth is bounded. */
 import { createScanner, parseTree, printParseErrorCode, type Node, type ParseError } from 'jsonc-parser';
 import type { Span } from './textPositions.js';
 import { deepestNesting } from './yamlDocument.js';

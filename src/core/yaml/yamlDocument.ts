@@ -178,7 +178,7 @@ function resolveAliases(root: unknown): { readonly targets: Map<Alias, unknown>;
   return { targets, errors };
 }
 
-/** Returns the end of an entry or a node, without the comments behind it, which the library counts to a block collection. */
+/** Returns the end of a node without the comments behind it. The library counts them to a block collection. */
 export function contentEnd(text: string, node: unknown): number {
   if (isPair(node)) return isEmptyValue(node.value) ? afterColon(text, node) : contentEnd(text, node.value);
   if ((isMap(node) || isSeq(node)) && !node.flow && node.items.length > 0) return contentEnd(text, node.items.at(-1));

@@ -1,4 +1,4 @@
-/** Adds new servers at the end of a config file as one minimal edit, or returns undefined if a server would not be as given. */
+/** Adds new servers at the end of a config file as one minimal edit. Undefined if a server would not be as given. */
 import { isDeepStrictEqual } from 'node:util';
 import { EditNodes, isEmptyValue, isMap, isScalar, spanOf, type PairPlace } from '../../yaml/editNodes.js';
 import { applyEdits, insertAt, insertion, scalarText, valueEdit, type Edits } from '../../yaml/edits.js';

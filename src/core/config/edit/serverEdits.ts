@@ -46,7 +46,7 @@ export function addPrefix(text: string, server: string, prefix: string): Edits {
   return sparingOthers(text, server, addBelow(nodes, server, ['transform'], `[{ ${step} }]`, [step]));
 }
 
-/** Adds a value in flow style below a server, or items to a list, with the missing maps on the way. A present value stays. */
+/** Adds a value in flow style below a server, or items to a list, with the missing maps. A present value stays. */
 function addBelow(
   nodes: EditNodes,
   server: string,
@@ -66,7 +66,7 @@ function addBelow(
   return edits.appendItem(nodes, list, ...(list.flow ? [flow.slice(1, -1)] : items));
 }
 
-/** Adds keys, each in the map of the one before. They come first if that map is in flow style or ends in a block text. */
+/** Adds keys, each in the map of the one before. They come first in a map in flow style or with a block text at its end. */
 function addKeys(
   nodes: EditNodes,
   { pair }: Pick<PairPlace, 'pair'>,
