@@ -163,17 +163,17 @@ const byId: Readonly<Record<string, readonly [fix: string, message?: string]>> =
 };
 
 /** The same by the words of an error. */
-const bySaid: readonly (readonly [RegExp, string])[] = [
-  [/end with/, 'Close the bracket that is opened above before this line.'],
-  [/^Implicit map keys/, 'Write `:` and a value after the key.'],
-  [/^Missing closing/, 'Close the quote that is opened above.'],
+const bySaid: readonly (readonly [string, string])[] = [
+  ['end with', 'Close the bracket that is opened above before this line.'],
+  ['Implicit map keys', 'Write `:` and a value after the key.'],
+  ['Missing closing', 'Close the quote that is opened above.'],
 ];
 
 function libraryWords(id: string, said: string): Words {
   const own = `Not valid YAML: ${asClause(withoutQuotation(id, said))}.`;
   const [fix, message = own] = byId[id] ?? ['Correct the YAML at this place.'];
   const isVague = id === 'BAD_INDENT' || id === 'MISSING_CHAR';
-  return say(message, (isVague && bySaid.find(([words]) => words.test(said))?.[1]) || fix);
+  return say(message, (isVague && bySaid.find(([words]) => said.includes(words))?.[1]) || fix);
 }
 
 /** The library quotes the file in some messages. */
