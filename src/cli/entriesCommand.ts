@@ -50,7 +50,7 @@ export async function writeEntries(run: Run, name: string | undefined, options: 
     agent,
     text: before && withoutMark(before),
     label,
-    toolsets: [...new Set([...servers.map(({ id }) => id), builtInToolset])],
+    toolsets: [...servers.map(({ id }) => id), builtInToolset],
     launcher: isOfPackage ? packageLauncher(version) : homeLauncher,
     folder: realPath(run.folder),
     tokenFile: tokenFileFor(run.folder, options['token-file']),

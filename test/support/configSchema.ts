@@ -74,10 +74,10 @@ function shape(value: ValueShape): JsonSchema {
       return { type: ['array', 'null'], items: writtenText };
     case 'table':
       return value.orText
-        ? { anyOf: [{ type: 'string' }, orNothing(level(value.level))] }
-        : orNothing(level(value.level));
+        ? { anyOf: [{ type: 'string' }, orNothing(level(value.level ?? 'root'))] }
+        : orNothing(level(value.level ?? 'root'));
     case 'tables':
-      return orNothing({ type: 'object', additionalProperties: orNothing(level(value.level)) });
+      return orNothing({ type: 'object', additionalProperties: orNothing(level(value.each?.level ?? 'root')) });
     case 'any':
       return {};
     case 'servers':
@@ -122,10 +122,7 @@ function text(of: Extract<ValueShape, { kind: 'text' }>['of']): JsonSchema {
       return { type: 'string', pattern: '^[\\x21-\\x7e]*$' };
     case 'secretName':
       return { type: 'string', pattern: '^[A-Za-z_][\\w.-]{0,63}$' };
-    case 'folder':
-    case 'scheme':
-    case 'prose':
-    case 'affix':
+    default:
       return { type: 'string' };
   }
 }

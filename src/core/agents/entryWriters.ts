@@ -294,7 +294,7 @@ function withKeys(
 function withoutKey(nodes: EditNodes, item: unknown, key: string): Edits {
   const place = nodes.pairOf(item, key);
   if (!place) return [];
-  const { start, end } = nodes.pairSpan(place.pair);
+  const { start, end } = nodes.extent(place.pair);
   const edits = removeKey(nodes, start);
   if (edits || place.map.flow || place.index > 0) return edits;
   // Behind its dash: the other keys may begin on the next line.

@@ -1,20 +1,15 @@
-/**
- * Completes keys, values and live names in a config file (E2). It reads the sketch of the text, so it works in broken
- * YAML too. It never offers a key already in its map, nor the value of a variable.
- */
+/** Completes a config file, also in broken YAML (E2). It never offers a key already in its map, nor a variable's value. */
 import { isSecretName } from '../base/secrets.js';
 import { asMarkdown, fenced, formatted, type Markdown } from '../base/inert.js';
-import { keys, requiredKeys, type KeyDoc, type KeyLevel } from '../config/keys.js';
+import { keys, requiredKeys, type KeyDoc, type KeyLevel, type ValueShape } from '../config/keys.js';
 import { scalarText } from '../yaml/edits.js';
 import { sketch, type Sketch, type Slot } from '../yaml/sketch.js';
-import { levelOf, placeAt, textOf, type KnownPlace, type PlaceShape } from './shapes.js';
+import { placeAt, textOf, type KnownPlace } from './shapes.js';
 import { escapeSnippet, fit, type CompletionDeps, type Draft, type Suggestion } from './suggestion.js';
 
 const fromEnvironment = "copied from the editor's environment";
-
 const mostVariables = 200;
 
-/** One request for suggestions. */
 interface Request {
   readonly read: Sketch;
   readonly slot: Slot;
@@ -47,9 +42,9 @@ function keyDrafts(request: Request): readonly Draft[] {
   if (shape.kind === 'texts' && !slot.flow) return itemDrafts(request, ['- ', '']);
   if (shape.kind === 'transforms' && !slot.flow) return levelDrafts('transformItem', request, ['- ', '']);
   if (shape.kind === 'servers') return slot.complete || slot.quote !== '' ? [] : serverDrafts(slot, typed);
-  if (shape.kind === 'tables') return slot.complete ? [] : namedDrafts(shape.level, request);
+  if (shape.kind === 'tables') return slot.complete ? [] : namedDrafts(shape.each?.level, request);
   if (shape.kind === 'values') return slot.complete ? [] : freeDrafts(shape.of, request);
-  const level = levelOf(shape);
+  const { level } = shape;
   const isEmpty = (read.root?.entries ?? []).every(({ keySpan }) => keySpan.start === slot.span.start);
   const takesFile = level === 'root' && isEmpty && !slot.flow && !slot.complete && slot.quote === '';
   return [
@@ -58,7 +53,6 @@ function keyDrafts(request: Request): readonly Draft[] {
   ];
 }
 
-/** @param around the text before and behind each */
 function levelDrafts(level: KeyLevel, { read, slot }: Request, [before, behind]: [string, string]): Draft[] {
   const beside = read.box(slot.path)?.entries.filter(({ keySpan }) => keySpan.start !== slot.span.start) ?? [];
   const written = new Set(beside.map(({ key }) => key));
@@ -75,36 +69,26 @@ function levelDrafts(level: KeyLevel, { read, slot }: Request, [before, behind]:
     if (doc.transport && transport && doc.transport !== transport) return [];
     const block = (slot.flow ? doc.flow : undefined) ?? doc.block ?? ': ';
     const rest = slot.complete ? '' : block;
-    return [
-      {
-        label: key,
-        kind: 'key',
-        detail: required.includes(key) ? 'required' : doc.byDefault === undefined ? '' : `default: ${doc.byDefault}`,
-        documentation: documentation(doc),
-        writes:
-          before === '' ? { kind: 'key', key, rest } : { kind: 'snippet', snippet: `${before}${key}${rest}${behind}` },
-        rank: (required.includes(key) ? 0 : 100) + index,
-        andThen: !slot.complete && (block === ': ' || doc.value.kind === 'texts'),
-      },
-    ];
+    const isRequired = required.includes(key);
+    const detail = isRequired ? 'required' : doc.byDefault === undefined ? '' : `default: ${doc.byDefault}`;
+    const writes: Draft['writes'] =
+      before === '' ? { kind: 'key', key, rest } : { kind: 'snippet', snippet: before + key + rest + behind };
+    const andThen = !slot.complete && (block === ': ' || doc.value.kind === 'texts');
+    const rank = (isRequired ? 0 : 100) + index;
+    return [{ label: key, kind: 'key', detail, documentation: documentation(doc), writes, rank, andThen }];
   });
 }
 
 function serverDrafts(slot: Slot, typed: string, whole: 'server' | 'config file' = 'server'): Draft[] {
   const name = `\${1:${/^[a-zA-Z0-9_-]+$/.test(typed) ? typed : 'name'}}`;
-  const draft = (label: string, detail: string, lines: readonly string[], rank: number): Draft => {
+  const draft = (label: string, detail: string, lines: readonly string[], index: number): Draft => {
     const [head, indent, first] = whole === 'server' ? ['', '', 0] : ['version: 1\nservers:\n', '  ', -9];
     const block = head + [`${name}:`, ...lines.map((line) => `  ${line}`)].map((line) => indent + line).join('\n');
-    const flow = `${name}: { ${inFlow(lines)} }`;
-    return {
-      label: `${whole}: ${label}`,
-      kind: 'server',
-      detail,
-      documentation: fenced(block.replace(/\$\{\d+:([^}]*)\}/g, '$1'), 'yaml'),
-      writes: { kind: 'snippet', snippet: slot.flow ? flow : `${block}\n$0` },
-      rank: first + rank,
-      always: true,
-    };
+    const documentation = fenced(block.replace(/\$\{\d+:([^}]*)\}/g, '$1'), 'yaml');
+    const inFlow = lines.join(', ').replace(/headers:,\s+(.*)$/, 'headers: { $1 }');
+    const snippet = slot.flow ? `${name}: { ${inFlow} }` : `${block}\n$0`;
+    const [writes, rank] = [{ kind: 'snippet', snippet } as const, first + index];
+    return { label: `${whole}: ${label}`, kind: 'server', detail, documentation, writes, rank, always: true };
   };
   const http = ['transport: streamable_http', 'url: ${2:https://example.com/mcp}'];
   const token = ['headers:', "  Authorization: { prefix: 'Bearer ', env: ${3:NAME} }"];
@@ -116,20 +100,13 @@ function serverDrafts(slot: Slot, typed: string, whole: 'server' | 'config file'
   ];
 }
 
-function inFlow(lines: readonly string[]): string {
-  return lines.join(', ').replace(/headers:,\s+(.*)$/, 'headers: { $1 }');
-}
-
-function namedDrafts(level: 'toolOverride' | 'argumentOverride', { read, slot, place, deps }: Request): Draft[] {
+function namedDrafts(level: KeyLevel | undefined, { read, slot, place, deps }: Request): Draft[] {
   const { server } = place;
   const written = new Set(read.box(slot.path)?.entries.map(({ key }) => key));
   const tools = server === undefined ? [] : deps.tools(server);
-  const draft = (name: string, kind: Draft['kind'], about: string, rest: string): Draft[] => {
-    if (written.has(name)) return [];
-    const key = scalarText(name, '');
-    return [
-      { label: name, kind, documentation: formatted`${about}`, writes: { kind: 'key', key, rest }, andThen: true },
-    ];
+  const draft = (label: string, kind: Draft['kind'], about: string, rest: string): Draft[] => {
+    const writes = { kind: 'key', key: scalarText(label, ''), rest } as const;
+    return written.has(label) ? [] : [{ label, kind, documentation: formatted`${about}`, writes, andThen: true }];
   };
   if (level === 'toolOverride') {
     const rest = slot.flow ? ': { $1 }' : ':\n  $0';
@@ -143,23 +120,15 @@ function namedDrafts(level: 'toolOverride' | 'argumentOverride', { read, slot, p
 
 function freeDrafts(of: 'variable' | 'header', { typed, deps }: Request): Draft[] {
   if (of === 'header') {
-    return [
-      {
-        label: 'Authorization',
-        kind: 'key',
-        detail: 'bearer token from the environment',
-        documentation: formatted`\`Bearer \` and the value of an environment variable of the editor. The secret stays out of the file.`,
-        writes: { kind: 'key', key: 'Authorization', rest: ": { prefix: 'Bearer ', env: ${1:NAME} }" },
-      },
-    ];
+    const [label, detail] = ['Authorization', 'bearer token from the environment'];
+    const documentation = formatted`\`Bearer \` and the value of an environment variable of the editor. The secret stays out of the file.`;
+    const writes = { kind: 'key', key: label, rest: ": { prefix: 'Bearer ', env: ${1:NAME} }" } as const;
+    return [{ label, kind: 'key', detail, documentation, writes }];
   }
-  return deps.variables.slice(0, typed === '' ? mostVariables : undefined).map((name) => ({
-    label: name,
-    kind: 'variable',
-    detail: fromEnvironment,
-    writes: { kind: 'key', key: name, rest: `: { env: ${escapeSnippet(name)} }` },
-    rank: likelihood(name),
-  }));
+  return deps.variables.slice(0, typed === '' ? mostVariables : undefined).map((name): Draft => {
+    const writes = { kind: 'key', key: name, rest: `: { env: ${escapeSnippet(name)} }` } as const;
+    return { label: name, kind: 'variable', detail: fromEnvironment, writes, rank: likelihood(name) };
+  });
 }
 
 const literals = {
@@ -169,18 +138,12 @@ const literals = {
 } as const;
 
 async function valueDrafts(request: Request): Promise<readonly Draft[]> {
-  const { slot } = request;
-  const { shape, doc } = request.place;
-  const snippet = (label: string, detail: string, text: string, rank: number): Draft => ({
-    label,
-    kind: 'value',
-    detail,
-    writes: { kind: 'snippet', snippet: text },
-    rank,
-    always: true,
-    andThen: true,
-  });
-  /** @param name the key of the value */
+  const { slot, place } = request;
+  const { shape, doc } = place;
+  const snippet = (label: string, detail: string, text: string, rank: number): Draft => {
+    const writes = { kind: 'snippet', snippet: text } as const;
+    return { label, kind: 'value', detail, writes, rank, always: true, andThen: true };
+  };
   const references = (name = ''): Draft[] => [
     snippet('{ env: … }', fromEnvironment, `{ env: ${name === '' ? '$1' : `\${1:${name}}`} }`, 1),
     snippet('{ secret: … }', 'a value that you enter once', `{ secret: \${1:${name || 'NAME'}} }`, 2),
@@ -192,40 +155,38 @@ async function valueDrafts(request: Request): Promise<readonly Draft[]> {
     case 'truth':
     case 'zeroOrOne':
     case 'duration':
-      return literals[shape.kind].map((value, rank) => ({
-        label: value,
-        kind: 'value',
-        detail: value === doc?.byDefault ? 'default' : '',
-        writes: { kind: 'snippet', snippet: value },
-        rank,
-      }));
+      return literals[shape.kind].map((value, rank): Draft => {
+        const detail = value === doc?.byDefault ? 'default' : '';
+        return { label: value, kind: 'value', detail, writes: { kind: 'snippet', snippet: value }, rank };
+      });
     case 'choice':
-      return shape.values.map(({ value, summary }, rank) => ({
-        label: value,
-        kind: 'value',
-        documentation: asMarkdown(summary),
-        rank,
-      }));
-    case 'transformItem':
+      return shape.values.map(({ value, summary }, rank): Draft => {
+        return { label: value, kind: 'value', documentation: asMarkdown(summary), rank };
+      });
+    case 'table':
+      if (shape.level !== 'transformItem') return [];
       return levelDrafts('transformItem', request, slot.flow ? ['{ ', ' }'] : ['', '']);
-    case 'item':
-      if (shape.of === 'pattern') return itemDrafts(request);
-      return shape.of === 'argument' ? [...references(), ...(await pathDrafts(request, true, 'quoted'))] : [];
     case 'texts':
       return itemDrafts(request, ['[', '$1]']);
     case 'text':
       return await textDrafts(shape.of, request);
     case 'value':
-      return shape.of === 'url'
-        ? [snippet('{ prefix: https://…, env: … }', fromEnvironment, "{ prefix: 'https://$1', env: $2 }", 1)]
-        : references();
-    case 'freeValue':
-      if (shape.of === 'variable') return references(escapeSnippet(shape.name));
-      return [
-        snippet("{ prefix: 'Bearer ', env: … }", 'bearer token', "{ prefix: 'Bearer ', env: $1 }", 0),
-        snippet("{ prefix: 'Bearer ', secret: … }", 'bearer token', "{ prefix: 'Bearer ', secret: ${1:NAME} }", 0),
-        ...references(),
-      ];
+      switch (shape.of) {
+        case 'url':
+          return [snippet('{ prefix: https://…, env: … }', fromEnvironment, "{ prefix: 'https://$1', env: $2 }", 1)];
+        case 'argument':
+          return [...references(), ...(await pathDrafts(request, true, 'quoted'))];
+        case 'variable':
+          return references(escapeSnippet(String(slot.path.at(-1))));
+        case 'header':
+          return [
+            snippet("{ prefix: 'Bearer ', env: … }", 'bearer token', "{ prefix: 'Bearer ', env: $1 }", 0),
+            snippet("{ prefix: 'Bearer ', secret: … }", 'bearer token', "{ prefix: 'Bearer ', secret: ${1:NAME} }", 0),
+            ...references(),
+          ];
+        case 'secret':
+          return references();
+      }
     case 'prefix':
       return [snippet('{ remove: …, add: … }', 'one prefix for another', "{ remove: '$1', add: '$2' }", 0)];
     default:
@@ -233,11 +194,11 @@ async function valueDrafts(request: Request): Promise<readonly Draft[]> {
   }
 }
 
-/** @param frame the text before and behind each */
 function itemDrafts({ place, deps }: Request, frame?: readonly [string, string]): Draft[] {
   const { shape, server, selection } = place;
-  const of = shape.kind === 'texts' || shape.kind === 'item' ? shape.of : 'argument';
-  if (of !== 'pattern' || server === undefined || selection !== 'tools') return [];
+  const { item = shape } = shape;
+  const isPattern = item.kind === 'text' && item.of === 'pattern';
+  if (!isPattern || server === undefined || selection !== 'tools') return [];
   const writes = (value: string): Required<Draft>['writes'] => {
     if (!frame) return { kind: 'quoted', value };
     return { kind: 'snippet', snippet: frame[0] + escapeSnippet(scalarText(value, "'")) + frame[1] };
@@ -248,21 +209,14 @@ function itemDrafts({ place, deps }: Request, frame?: readonly [string, string])
     const family = /^[^_.-]+[_.-]/.exec(original)?.[0];
     if (family !== undefined) families.set(family, (families.get(family) ?? 0) + 1);
   }
-  return [
-    ...[...families]
-      .filter(([, count]) => count > 1)
-      .map(([family, count]): Draft => {
-        const pattern = `${family}*`;
-        return { label: pattern, kind: 'pattern', detail: `matches ${count} tools`, writes: writes(pattern), rank: 0 };
-      }),
-    ...tools.map(({ original, description }): Draft => ({
-      label: original,
-      kind: 'tool',
-      documentation: formatted`${description}`,
-      writes: writes(original),
-      rank: 100,
-    })),
-  ];
+  const patterns = [...families].flatMap(([family, count]): Draft[] => {
+    const [label, detail] = [`${family}*`, `matches ${count} tools`];
+    return count > 1 ? [{ label, kind: 'pattern', detail, writes: writes(label), rank: 0 }] : [];
+  });
+  const names = tools.map(({ original: label, description }): Draft => {
+    return { label, kind: 'tool', documentation: formatted`${description}`, writes: writes(label), rank: 100 };
+  });
+  return [...patterns, ...names];
 }
 
 const usual =
@@ -274,31 +228,28 @@ function likelihood(variable: string): number {
   return isSecretName(variable) ? 0 : 1;
 }
 
-async function textDrafts(of: Extract<PlaceShape, { kind: 'text' }>['of'], request: Request): Promise<Draft[]> {
+async function textDrafts(of: Extract<ValueShape, { kind: 'text' }>['of'], request: Request): Promise<Draft[]> {
   const { slot, deps, typed } = request;
   switch (of) {
     case 'variable':
-      return deps.variables.map((name) => ({
-        label: name,
-        kind: 'variable',
-        detail: 'is set',
+      return deps.variables.map((label): Draft => {
         // `TOKEN: { env: TOKEN }` is the most usual reference.
-        rank: name === slot.path.at(-2) ? -1 : likelihood(name),
-      }));
+        const rank = label === slot.path.at(-2) ? -1 : likelihood(label);
+        return { label, kind: 'variable', detail: 'is set', rank };
+      });
     case 'folder':
     case 'file':
       return await pathDrafts(request, of === 'file', 'text');
     case 'command':
       if (/^['"]?\./.test(typed)) return await pathDrafts(request, true, 'text');
       return ['npx', 'node', 'uvx', 'python', 'docker'].map((label, rank) => ({ label, kind: 'value', rank }));
-    case 'scheme':
-      return [
-        { label: 'Bearer ', kind: 'value', detail: 'bearer token', writes: { kind: 'quoted', value: 'Bearer ' } },
-      ];
-    case 'secretName':
-    case 'session':
-    case 'affix':
-    case 'prose':
+    case 'scheme': {
+      const writes = { kind: 'quoted', value: 'Bearer ' } as const;
+      return [{ label: 'Bearer ', kind: 'value', detail: 'bearer token', writes }];
+    }
+    case 'pattern':
+      return itemDrafts(request);
+    default:
       return [];
   }
 }

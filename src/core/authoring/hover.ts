@@ -1,7 +1,4 @@
-/**
- * Explains a place of a config file (E2): a key, the present matches of a pattern, the names after a transform, and a
- * variable's state. A variable's value is never shown. Words of servers are plain text.
- */
+/** Explains a place of a config file (E2). A variable's value is never shown. Words of servers are plain text. */
 import { code, codeCell, formatted, markdownList, noMarkdown, type Markdown } from '../base/inert.js';
 import { docOf, type KeyDoc } from '../config/keys.js';
 import type { Transform } from '../config/model.js';
@@ -13,7 +10,7 @@ import { isValidName, transformName } from '../tools/names.js';
 import { compilePattern } from '../tools/patterns.js';
 import { documentation } from './completion.js';
 import { symbolsAt, symbolsOf, type ConfigSymbol } from './symbols.js';
-import { levelOf, placeAt } from './shapes.js';
+import { placeAt } from './shapes.js';
 
 export interface HoverDeps {
   /** Returns the original names of all tools of a server, with filtered ones, or undefined before its first list. */
@@ -52,8 +49,7 @@ function hoverBroken(text: string, offset: number): HoverText | undefined {
   const read = sketch(text, offset);
   if (read.slot?.role !== 'key' || !read.slot.complete) return undefined;
   const { span, path } = read.slot;
-  const shape = placeAt(read, path)?.shape;
-  const level = shape && levelOf(shape);
+  const level = placeAt(read, path)?.shape.level;
   const key = text.slice(span.start, span.end).replace(/^(['"])(.*)\1$/, '$2');
   const doc = level && docOf(level, key);
   return doc && { span, markdown: keyText(key, doc) };
@@ -91,9 +87,11 @@ function patternText(symbol: Extract<ConfigSymbol, { kind: 'pattern' }>, deps: H
   const { value, source } = symbol.node;
   const pattern = compilePattern(typeof value === 'string' ? value : source);
   const matched = names.filter((name) => pattern.matches(name));
-  const of = formatted`of the ${count(names.length)} of ${code(symbol.server)}`;
+  const of = formatted`of the ${names.length} ${names.length === 1 ? 'tool' : 'tools'} of ${code(symbol.server)}`;
   if (matched.length === 0) return formatted`Matches **none** ${of}.`;
-  return formatted`Matches **${matched.length}** ${of}: ${namesOf(matched)}.`;
+  const shown = markdownList(matched.slice(0, mostNames).map(code), ', ');
+  const rest = matched.length > mostNames ? formatted` and ${matched.length - mostNames} more` : noMarkdown;
+  return formatted`Matches **${matched.length}** ${of}: ${shown}${rest}.`;
 }
 
 function transformText(symbol: Extract<ConfigSymbol, { kind: 'transform' }>, deps: HoverDeps): Markdown | undefined {
@@ -131,13 +129,4 @@ function transformOf(node: ValueNode): Transform | undefined {
 
 function notListed(server: string): Markdown {
   return formatted`${code(server)} has not listed its tools yet, so their names are not known.`;
-}
-
-function count(tools: number): string {
-  return tools === 1 ? '1 tool' : `${tools} tools`;
-}
-
-function namesOf(names: readonly string[]): Markdown {
-  const shown = markdownList(names.slice(0, mostNames).map(code), ', ');
-  return names.length > mostNames ? formatted`${shown} and ${names.length - mostNames} more` : shown;
 }

@@ -3,9 +3,8 @@ import type { ProblemCode } from '../base/problem.js';
 import { asText } from '../base/text.js';
 import { EditNodes, isAlias, isAnchored, isScalar } from '../yaml/editNodes.js';
 import * as edits from '../yaml/edits.js';
-import { nearest } from '../base/nearest.js';
 import { commandWords } from '../config/read/commandWords.js';
-import { suggestKey, transportOfKey } from '../config/keys.js';
+import { suggestKey, suggestTransports, transportOfKey } from '../config/keys.js';
 import { textOf } from '../yaml/valueNodes.js';
 import type { ConfigSymbol } from './symbols.js';
 
@@ -43,10 +42,23 @@ export function fix(
   return [{ title, does: { kind: 'edit', edits: made }, preferred: rank !== 'possible', safe: rank === 'safe' }];
 }
 
-export function unknownKey(nodes: EditNodes, { level, entry, map, doc }: KeySymbol): QuickFix[] {
+function scalarAt({ entry: { value } }: KeySymbol): string {
+  return value.kind === 'scalar' ? String(value.value) : '';
+}
+
+export function changeTo(nodes: EditNodes, { entry }: KeySymbol, to: string): QuickFix[] {
+  return fix(`Change to '${to}'`, edits.replaceValue(nodes, entry.keySpan.start, to), 'preferred');
+}
+
+export function removal(nodes: EditNodes, { entry }: KeySymbol, title = `Remove '${entry.key}'`): QuickFix[] {
+  return fix(title, edits.removeKey(nodes, entry.keySpan.start));
+}
+
+export function unknownKey(nodes: EditNodes, symbol: KeySymbol): QuickFix[] {
+  const { level, entry, map, doc } = symbol;
   if (doc) return [];
   const at = entry.keySpan.start;
-  const remove = fix(`Remove '${entry.key}'`, edits.removeKey(nodes, at));
+  const remove = removal(nodes, symbol);
   const { value } = entry;
   if (level === 'server' && entry.key.toLowerCase() === 'disabled') {
     if (value.kind !== 'scalar' || typeof value.value !== 'boolean' || map.entries.has('enabled')) return remove;
@@ -61,28 +73,24 @@ export function unknownKey(nodes: EditNodes, { level, entry, map, doc }: KeySymb
   return [...fix(`Rename to '${meant}'`, edits.renameKey(nodes, at, meant), rank), ...remove];
 }
 
-const transports: readonly string[] = ['stdio', 'streamable_http'];
-
-export function transport(nodes: EditNodes, { entry, map }: KeySymbol, code: ProblemCode): QuickFix[] {
-  const found = entry.value.kind === 'scalar' ? String(entry.value.value) : '';
+export function transport(nodes: EditNodes, symbol: KeySymbol, code: ProblemCode): QuickFix[] {
+  const found = scalarAt(symbol);
+  const { entry, map } = symbol;
   const sse = code === 'transport-sse';
-  if (sse !== (found === 'sse') || transports.includes(found)) return [];
-  const meant =
-    sse && map.entries.has('command') && !map.entries.has('url')
-      ? 'stdio'
-      : /http|sse|remote|url/i.test(found)
-        ? 'streamable_http'
-        : nearest(found, transports);
-  const rank = sse ? 'safe' : meant === undefined ? 'possible' : 'preferred';
-  return (meant === undefined ? transports : [meant]).flatMap((value) =>
+  if (sse !== (found === 'sse') || found === 'stdio' || found === 'streamable_http') return [];
+  const isProgram = sse && map.entries.has('command') && !map.entries.has('url');
+  const meant = isProgram ? ['stdio'] : suggestTransports(found);
+  const rank = sse ? 'safe' : meant.length > 1 ? 'possible' : 'preferred';
+  return meant.flatMap((value) =>
     fix(`Change to 'transport: ${value}'`, edits.replaceValue(nodes, entry.keySpan.start, value), rank),
   );
 }
 
-export function keyNotForTransport(nodes: EditNodes, { level, entry, map }: KeySymbol): QuickFix[] {
+export function keyNotForTransport(nodes: EditNodes, symbol: KeySymbol): QuickFix[] {
+  const { level, entry, map } = symbol;
   const belongsTo = level === 'server' ? transportOfKey.get(entry.key) : undefined;
   if (belongsTo === undefined || textOf(map.entries.get('transport')?.value) === belongsTo) return [];
-  return fix(`Remove '${entry.key}'`, edits.removeKey(nodes, entry.keySpan.start));
+  return removal(nodes, symbol);
 }
 
 export function duplicateKey(nodes: EditNodes, at: number): QuickFix[] {
@@ -93,75 +101,56 @@ export function duplicateKey(nodes: EditNodes, at: number): QuickFix[] {
   return fix('Remove this duplicate', edits.removeKey(nodes, at));
 }
 
-export function wrongType(nodes: EditNodes, { entry, doc }: KeySymbol): QuickFix[] {
-  const { value, keySpan } = entry;
+export function wrongType(nodes: EditNodes, symbol: KeySymbol): QuickFix[] {
+  const { value, keySpan } = symbol.entry;
+  const kind = symbol.doc?.value.kind;
   if (value.kind !== 'scalar' || value.value === null) return [];
+  const change = (title: string, to: string, rank: 'preferred' | 'safe'): QuickFix[] =>
+    fix(`Change to ${title}`, edits.replaceValue(nodes, keySpan.start, to, 'raw'), rank);
+  if (kind === 'truth') {
+    const [, yes, no] = /^(?:(true|yes|on)|(false|no|off))$/i.exec(String(value.value)) ?? [];
+    const said = yes === undefined ? no && 'false' : 'true';
+    return said === undefined ? [] : change(`'${said}'`, said, 'safe');
+  }
   const written = nodes.text.slice(value.span.start, value.span.end);
-  if (doc?.value.kind === 'truth') {
-    const said = /^(true|yes|on)$/i.test(String(value.value))
-      ? 'true'
-      : /^(false|no|off)$/i.test(String(value.value))
-        ? 'false'
-        : undefined;
-    return said === undefined
-      ? []
-      : fix(`Change to '${said}'`, edits.replaceValue(nodes, keySpan.start, said, 'raw'), 'safe');
-  }
-  const takesList = doc?.value.kind === 'texts' || doc?.value.kind === 'arguments';
-  if (takesList && !/[\r\n]/.test(written) && !/^[|>&*!]/.test(written)) {
-    const list = `[${edits.scalarText(String(value.value))}]`;
-    const made = edits.replaceValue(nodes, keySpan.start, list, 'raw');
-    return fix(`Change to the list '[${written}]'`, made, 'preferred');
-  }
-  return [];
+  if ((kind !== 'texts' && kind !== 'arguments') || /^[|>&*!]|[\r\n]/.test(written)) return [];
+  return change(`the list '[${written}]'`, `[${edits.scalarText(String(value.value))}]`, 'preferred');
 }
 
-export function duration(nodes: EditNodes, { entry }: KeySymbol): QuickFix[] {
-  const written = entry.value.kind === 'scalar' ? String(entry.value.value).trim() : '';
-  const [, amount, unit] = /^(\d{1,4}) ?(h|hours?|min|minutes?|sec|seconds?)?$/i.exec(written) ?? [];
-  if (amount === undefined || amount === '0') return [];
-  const letter = unit?.charAt(0).toLowerCase();
+export function duration(nodes: EditNodes, symbol: KeySymbol): QuickFix[] {
+  const [, amount = '0', unit = ''] =
+    /^(\d{1,4}) ?(h|hours?|min|minutes?|sec|seconds?)?$/i.exec(scalarAt(symbol).trim()) ?? [];
+  if (amount === '0') return [];
+  const letter = unit.charAt(0).toLowerCase();
   const options =
-    letter === 'h'
-      ? [`${Number(amount) * 60}m`]
-      : letter === undefined
-        ? [`${amount}s`, `${amount}ms`]
-        : [`${amount}${letter}`];
+    letter === 'h' ? [`${Number(amount) * 60}m`] : letter ? [amount + letter] : [`${amount}s`, `${amount}ms`];
   const rank = options.length === 1 ? 'preferred' : 'possible';
   return options.flatMap((value) =>
-    fix(`Change to '${value}'`, edits.replaceValue(nodes, entry.keySpan.start, value, 'raw'), rank),
+    fix(`Change to '${value}'`, edits.replaceValue(nodes, symbol.entry.keySpan.start, value, 'raw'), rank),
   );
 }
 
 /** Moves words behind the program into the arguments. Shared keys get no fix: other servers may have other partners. */
-export function argumentsOfCommand(nodes: EditNodes, { entry, map: whole }: KeySymbol): QuickFix[] {
-  const at = entry.keySpan.start;
-  const [program, ...more] = (entry.value.kind === 'scalar' && commandWords(String(entry.value.value))) || [];
+export function argumentsOfCommand(nodes: EditNodes, symbol: KeySymbol): QuickFix[] {
+  const at = symbol.entry.keySpan.start;
+  const [program, ...more] = commandWords(scalarAt(symbol)) ?? [];
   const { map, pair } = nodes.pairAt(at) ?? {};
   if (program === undefined || more.length === 0 || !map || !pair) return [];
   const command = edits.replaceValue(nodes, at, program);
   const words = more.map((word) => edits.scalarText(word, "'"));
   const written = nodes.pairOf(map, 'args');
   const isShared = [pair.value, written?.pair.value].some((node) => isAlias(node) || isAnchored(node));
-  if (isShared || (!written && whole.entries.has('args'))) return [];
+  if (isShared || (!written && symbol.map.entries.has('args'))) return [];
   const moved = written
     ? edits.prependItems(nodes, written, words)
     : edits.insertAfter(nodes, at, 'args', `[${words.join(', ')}]`);
-  return fix("Move the arguments to 'args'", command && moved && joined(command, moved), 'safe');
+  return fix("Move the arguments to 'args'", command && moved && [...command, ...moved], 'safe');
 }
 
-function joined([first, ...more]: readonly edits.TextEdit[], others: readonly edits.TextEdit[]): edits.TextEdit[] {
-  const next = others.find(({ span }) => span.start === first?.span.end);
-  if (!first || !next) return [...(first ? [first] : []), ...more, ...others];
-  const whole = { span: { start: first.span.start, end: next.span.end }, text: first.text + next.text };
-  return [whole, ...more, ...others.filter((edit) => edit !== next)];
-}
-
-export function url(nodes: EditNodes, { entry }: KeySymbol): QuickFix[] {
-  const written = entry.value.kind === 'scalar' ? String(entry.value.value).trim() : '';
+export function url(nodes: EditNodes, symbol: KeySymbol): QuickFix[] {
+  const written = scalarAt(symbol).trim();
   if (!/^(?:localhost|\d+(?:\.\d+){3}|[\w-]+(?:\.[\w-]+)+)(?::\d+)?(?:\/\S*)?$/i.test(written)) return [];
-  const address = `${/^(?:localhost|127\.)/i.test(written) ? 'http' : 'https'}://${written}`;
-  return fix(`Change to '${address}'`, edits.replaceValue(nodes, entry.keySpan.start, address), 'preferred');
+  return changeTo(nodes, symbol, `${/^(?:localhost|127\.)/i.test(written) ? 'http' : 'https'}://${written}`);
 }
 
 /** Offers spaces for tabs in the indentation, if the result is YAML. Other tabs stay if possible. */

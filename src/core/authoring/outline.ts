@@ -19,10 +19,8 @@ export function outline(text: string): OutlineEntry[] {
 }
 
 export function serversIn(text: string): { readonly id: string; readonly keySpan: Span }[] {
-  const servers = sketch(text).root?.entries.find(({ key }) => key === 'servers');
-  return (
-    servers?.child?.entries.filter(({ key }) => key !== '<<').map(({ key, keySpan }) => ({ id: key, keySpan })) ?? []
-  );
+  const servers = sketch(text).box(['servers'])?.entries ?? [];
+  return servers.filter(({ key }) => key !== '<<').map(({ key, keySpan }) => ({ id: key, keySpan }));
 }
 
 const deepest = 6;
@@ -35,18 +33,15 @@ function outlined(entry: SketchEntry, kind: 'key' | 'servers' | 'server' | 'name
   const { key, keySpan, child, text, end } = entry;
   const inside = child?.entries ?? [];
   const below = kind === 'servers' ? 'server' : silent.has(key) ? 'name' : 'key';
+  const textAt = (name: string): string => inside.find((one) => one.key === name)?.text ?? '';
+  const launched = textAt('command').slice(0, 80) || textAt('transport');
   const isHidden = kind === 'name' || silent.has(key);
   return {
     name: key === '' ? "''" : key,
-    detail: kind === 'server' ? launched(inside) : isHidden ? '' : text.slice(0, 80),
+    detail: kind === 'server' ? launched : isHidden ? '' : text.slice(0, 80),
     kind: kind === 'server' ? 'server' : 'key',
     span: { start: keySpan.start, end: Math.max(end, keySpan.end) },
     keySpan,
     children: kind === 'name' || depth >= deepest ? [] : inside.map((one) => outlined(one, below, depth + 1)),
   };
-}
-
-function launched(entries: readonly SketchEntry[]): string {
-  const text = (key: string): string => entries.find((entry) => entry.key === key)?.text ?? '';
-  return text('command').slice(0, 80) || text('transport');
 }

@@ -1,8 +1,6 @@
 /**
- * Offers one-click fixes for a problem (E1): minimal edits of the present text, and commands. Everything here is pure.
- *
- * Invariants: a fix needs the mistake in the present text, because the text may have changed since. `safe` fixes change
- * no working part and may be applied all at once.
+ * Offers one-click fixes for a problem (E1). A fix needs the mistake in the present text, because the text may have
+ * changed since. `safe` fixes change no working part and may be applied all at once.
  */
 import { runtimeCodes, type Problem, type ProblemCode } from '../base/problem.js';
 import { EditNodes, isAnchored, isMap, isScalar } from '../yaml/editNodes.js';
@@ -10,39 +8,17 @@ import * as edits from '../yaml/edits.js';
 import { nearest } from '../base/nearest.js';
 import { isObject } from '../base/isObject.js';
 import { asText } from '../base/text.js';
-import {
-  addOverride,
-  addPrefix,
-  blacklistTool,
-  insertVersion,
-  serverPair,
-  setEnabled,
-  setOwnKey,
-  setServerKey,
-} from '../config/edit/serverEdits.js';
+import * as serverEdits from '../config/edit/serverEdits.js';
 import { suggestKey } from '../config/keys.js';
-import { builtInToolset, type ConfigDeps, type ParsedSource } from '../config/model.js';
+import { builtInToolset, type ConfigDeps } from '../config/model.js';
 import { parseMindsFile } from '../config/read/parse.js';
 import { TextPositions } from '../yaml/textPositions.js';
 import { everySyntax, piecesOf } from '../config/foreignReferences.js';
 import { isSecretName } from '../config/read/references.js';
 import { readYaml } from '../yaml/yamlTree.js';
 import { textOf, valueIn, type ValueNode } from '../yaml/valueNodes.js';
-import {
-  argumentsOfCommand,
-  duplicateKey,
-  duration,
-  fix,
-  keyNotForTransport,
-  transport,
-  unknownKey,
-  url,
-  wrongType,
-  type KeySymbol,
-  type QuickFix,
-  type ServerCommand,
-  spacesForTabs,
-} from './keyFixes.js';
+import * as keyFixes from './keyFixes.js';
+import { fix, type KeySymbol, type QuickFix, type ServerCommand } from './keyFixes.js';
 import type { KnownTool } from './suggestion.js';
 import { symbolsAt, symbolsOf, type ConfigSymbol } from './symbols.js';
 
@@ -61,20 +37,11 @@ const mostOffered = 20;
 const runtime: ReadonlySet<ProblemCode> = new Set<ProblemCode>(runtimeCodes);
 
 type PatternSymbol = Extract<ConfigSymbol, { kind: 'pattern' }> & { readonly written: string };
-
 type NamedSymbol = Extract<ConfigSymbol, { kind: 'variable' | 'secret' }>;
 
-function editorFileName(file: string): string {
-  return (/(?:\.vscode[\\/])?[^\\/]+$/.exec(file)?.[0] ?? file).replace('\\', '/');
-}
-
 function secretFix(name: string, made: readonly edits.TextEdit[], preferred: boolean): QuickFix {
-  return {
-    title: `Enter the value of '${name}'…`,
-    does: { kind: 'secret', name, edits: made },
-    preferred,
-    safe: false,
-  };
+  const does = { kind: 'secret', name, edits: made } as const;
+  return { title: `Enter the value of '${name}'…`, does, preferred, safe: false };
 }
 
 /** Reads a text once, for any number of problems. @param text without a byte order mark */
@@ -95,19 +62,20 @@ export class QuickFixes {
     this.root = readYaml(text).root;
     this.symbols = symbolsOf(this.root);
     this.positions = new TextPositions(text);
-    for (const symbol of this.symbols) {
-      if (symbol.kind !== 'key') continue;
+    for (const symbol of this.symbols.filter((one) => one.kind === 'key').reverse()) {
       const { keySpan, value } = symbol.entry;
-      if (!this.keys.has(keySpan.start)) this.keys.set(keySpan.start, symbol);
-      if (value.kind !== 'scalar' || this.keysOfValues.has(value.span.start)) continue;
-      this.keysOfValues.set(value.span.start, symbol);
+      this.keys.set(keySpan.start, symbol);
+      if (value.kind === 'scalar') this.keysOfValues.set(value.span.start, symbol);
     }
   }
 
   for(problem: Problem): QuickFix[] {
-    const broken = problem.code === 'yaml-syntax' ? spacesForTabs(this.text) : [];
+    const broken = problem.code === 'yaml-syntax' ? keyFixes.spacesForTabs(this.text) : [];
     const fixes = this.nodes ? this.mechanical(problem, this.nodes) : broken;
-    return [...fixes, ...this.withoutTool(problem), ...this.ofServer(problem)];
+    const { server, tool } = problem;
+    const blacklisted =
+      server === undefined || tool === undefined ? undefined : serverEdits.blacklistTool(this.text, server, tool);
+    return [...fixes, ...fix(`Blacklist '${tool}'`, blacklisted), ...this.ofServer(problem)];
   }
 
   /** Offers to override the tool or the argument at an offset (O1). No problem is needed. */
@@ -115,31 +83,26 @@ export class QuickFixes {
     return symbolsAt(this.symbols, offset).flatMap((symbol) => {
       const { server } = symbol;
       if (server === undefined) return [];
-      const name =
-        symbol.kind === 'overridden'
-          ? symbol.tool
-          : symbol.kind === 'pattern' && symbol.of === 'tools'
-            ? textOf(symbol.node)
-            : undefined;
+      const pattern = symbol.kind === 'pattern' && symbol.of === 'tools' ? textOf(symbol.node) : undefined;
+      const [name, argument] = symbol.kind === 'overridden' ? [symbol.tool, symbol.argument] : [pattern];
       const tool = this.deps.tools(server).find(({ original }) => original === name);
-      return tool ? this.ofTool(server, tool, symbol.kind === 'overridden' ? symbol.argument : undefined) : [];
+      return tool ? this.ofTool(server, tool, argument) : [];
     });
   }
 
   private ofTool(server: string, tool: KnownTool, argument: string | undefined): QuickFix[] {
     const { original, description } = tool;
     const edit = (path: readonly [string, ...string[]], value: string): edits.Edits =>
-      addOverride(this.text, server, original, path, value);
-    const toShorten =
-      argument === undefined && description !== ''
-        ? fix(`Shorten Description of '${original}'…`, edit(['description'], edits.scalarText(description, '"')))
-        : [];
-    const names = argument === undefined ? [...tool.arguments.keys()].slice(0, mostOffered) : [argument];
-    const toFix = names.flatMap((name) => {
-      const title = argument === undefined ? `Fix Argument '${name}'` : 'Fix This Argument';
-      return fix(title, edit(['arguments', name, 'fixed'], exampleOf(tool.arguments.get(name))));
-    });
-    return [...toShorten, ...toFix];
+      serverEdits.addOverride(this.text, server, original, path, value);
+    const toFix = (title: string, name: string): QuickFix[] =>
+      fix(title, edit(['arguments', name, 'fixed'], exampleOf(tool.arguments.get(name))));
+    if (argument !== undefined) return toFix('Fix This Argument', argument);
+    const shortened = description === '' ? undefined : edit(['description'], edits.scalarText(description, '"'));
+    const names = [...tool.arguments.keys()].slice(0, mostOffered);
+    return [
+      ...fix(`Shorten Description of '${original}'…`, shortened),
+      ...names.flatMap((name) => toFix(`Fix Argument '${name}'`, name)),
+    ];
   }
 
   all(problems: readonly Problem[]): edits.TextEdit[] {
@@ -152,11 +115,6 @@ export class QuickFixes {
     return [...togetherSafe(this.text, safe, this.deps.variables)];
   }
 
-  private withoutTool({ server, tool }: Problem): QuickFix[] {
-    if (server === undefined || tool === undefined) return [];
-    return fix(`Blacklist '${tool}'`, blacklistTool(this.text, server, tool));
-  }
-
   private ofServer({ code, server, severity, related = [] }: Problem): QuickFix[] {
     if (server === undefined) return [];
     const command = (title: string, name: ServerCommand, preferred = false): QuickFix[] => [
@@ -165,105 +123,87 @@ export class QuickFixes {
     const [again, title] = this.deps.restartable(server)
       ? (['restart', `Restart '${server}'`] as const)
       : (['start', `Start '${server}' again`] as const);
-    const rival = related[0]?.place.file ?? '';
+    const rival = /(?:\.vscode[\\/])?[^\\/]+$/.exec(related[0]?.place.file ?? '')?.[0].replace('\\', '/');
     const special: Partial<Record<ProblemCode, QuickFix[]>> = {
       'sign-in-needed': command(`Sign in to '${server}'`, 'signIn', true),
       'approval-pending': command(`Approve '${server}'…`, 'approve', true),
       'tools-changed': command(`Review and accept the changes of '${server}'…`, 'acceptTools', true),
       'editor-toolset-hidden':
-        related.length === 0 ? [] : command(`Remove "${server}" from ${editorFileName(rival)}…`, 'removeRivals', true),
+        rival === undefined ? [] : command(`Remove "${server}" from ${rival}…`, 'removeRivals', true),
     };
     const isRuntime = runtime.has(code);
     const isOff = severity === 'error' || isRuntime || code === 'too-many-tools';
     return [
       ...(special[code] ?? []),
       ...(isRuntime ? [...command(title, again), ...command(`Show the log of '${server}'`, 'showServerLog')] : []),
-      ...(isOff ? fix(`Disable '${server}'`, setEnabled(this.text, server, false)) : []),
+      ...(isOff ? fix(`Disable '${server}'`, serverEdits.setEnabled(this.text, server, false)) : []),
     ];
   }
 
   /** @param how `together` leaves the check of the result to the caller, because one check for all takes less time */
   private mechanical(problem: Problem, nodes: EditNodes, how: 'alone' | 'together' = 'alone'): QuickFix[] {
-    const at = this.positions.offset(problem.place.range.start);
+    const { code, server = '', instead } = problem;
+    const [at, end] = this.offsets(problem);
     const key = this.keys.get(at);
     const valueKey = this.keysOfValues.get(at);
-    const ofKey = (name: string, make: (key: KeySymbol) => QuickFix[]): QuickFix[] =>
-      valueKey?.entry.key === name ? make(valueKey) : [];
+    const ofKey = (make: (nodes: EditNodes, key: KeySymbol) => QuickFix[]): QuickFix[] => (key ? make(nodes, key) : []);
+    /** @param name the only key with this fix */
+    const ofValue = (make: (nodes: EditNodes, key: KeySymbol) => QuickFix[], name = valueKey?.entry.key): QuickFix[] =>
+      valueKey && valueKey.entry.key === name ? make(nodes, valueKey) : [];
     /** True if a value ends at the end of the wrong one. */
-    const isAsLong = ({ entry }: KeySymbol): boolean =>
-      entry.value.span.end === this.positions.offset(problem.place.range.end);
+    const isAsLong = ({ entry }: KeySymbol): boolean => entry.value.span.end === end;
     const remove = (own: KeySymbol, title: string): QuickFix[] =>
-      this.ownKey(own) && isAsLong(own) ? fix(title, edits.removeKey(nodes, own.entry.keySpan.start)) : [];
-    switch (problem.code) {
-      case 'unknown-key':
-        return key ? unknownKey(nodes, key) : [];
-      case 'transport-sse':
-      case 'transport-unsupported':
-        return ofKey('transport', (own) => transport(nodes, own, problem.code));
-      case 'command-with-arguments':
-        return ofKey('command', (own) => (this.ownKey(own) ? argumentsOfCommand(nodes, own) : []));
-      case 'version-missing':
-        return fix("Add 'version: 1'", insertVersion(nodes), 'safe');
-      case 'version-unsupported':
-        return fix("Change to 'version: 1'", insertVersion(nodes), 'preferred');
-      case 'key-not-for-transport':
-        return key && this.ownKey(key) ? keyNotForTransport(nodes, key) : [];
-      case 'duplicate-key':
-        return duplicateKey(nodes, at);
-      case 'missing-key':
-        return this.missingTransport(problem, nodes, how);
-      case 'wrong-type':
-        return valueKey ? wrongType(nodes, valueKey) : [];
-      case 'duration-invalid':
-        return valueKey ? duration(nodes, valueKey) : [];
-      case 'url-invalid':
-        return valueKey ? url(nodes, valueKey) : [];
-      case 'reference-not-replaced':
-        return ['command', 'sessionId', 'clientId'].includes(valueKey?.entry.key ?? '') ? [] : this.reference(problem);
-      case 'command-not-found':
-        return ofKey('command', (own) =>
-          problem.instead !== undefined && isAsLong(own) ? this.change(nodes, own, problem.instead) : [],
-        );
-      case 'cwd-missing':
-        return ofKey('cwd', (own) => remove(own, "Remove 'cwd' to run in the workspace folder"));
-      case 'env-file-unusable':
-        return ofKey('envFile', (own) => [...this.newFile(own), ...remove(own, "Remove 'envFile'")]);
-      case 'server-id-invalid':
-        return this.serverId(nodes, at);
-      case 'duplicate-server':
-        return [...this.serverId(nodes, at), ...duplicateKey(nodes, at)];
-      case 'published-name-invalid':
-        return this.affixes(nodes, problem);
-      case 'env-unset':
-        return [...this.similarVariable(nodes, problem), ...this.enterInstead(nodes, problem)];
-      case 'secret-unset':
-        return this.named('secret', problem).map(({ name }) => secretFix(name, [], true));
-      case 'pattern-blank':
-        return this.patternAt(at)?.written.trim() === ''
-          ? fix('Remove the pattern', edits.removeItem(nodes, at), 'safe')
-          : [];
-      case 'pattern-matches-nothing':
-      case 'pattern-overruled':
-        return this.deadPattern(nodes, at, problem);
-      case 'name-taken':
-      case 'name-reserved':
-        return problem.server === undefined ? [] : this.prefix(problem.server);
-      default:
-        return [];
-    }
+      this.ownKey(own) && isAsLong(own) ? keyFixes.removal(nodes, own, title) : [];
+    const deadPattern = (): QuickFix[] => this.deadPattern(nodes, at, problem);
+    const prefix = (): QuickFix[] =>
+      fix(`Add the prefix '${server}_'`, serverEdits.addPrefix(this.text, server, `${server}_`), 'preferred');
+    const transportFix = (): QuickFix[] => ofValue((_, own) => keyFixes.transport(nodes, own, code), 'transport');
+    const made: Partial<Record<ProblemCode, () => QuickFix[]>> = {
+      'unknown-key': () => ofKey(keyFixes.unknownKey),
+      'transport-sse': transportFix,
+      'transport-unsupported': transportFix,
+      'command-with-arguments': () =>
+        ofValue((_, own) => (this.ownKey(own) ? keyFixes.argumentsOfCommand(nodes, own) : []), 'command'),
+      'version-missing': () => fix("Add 'version: 1'", serverEdits.insertVersion(nodes), 'safe'),
+      'version-unsupported': () => fix("Change to 'version: 1'", serverEdits.insertVersion(nodes), 'preferred'),
+      'key-not-for-transport': () =>
+        ofKey((_, own) => (this.ownKey(own) ? keyFixes.keyNotForTransport(nodes, own) : [])),
+      'duplicate-key': () => keyFixes.duplicateKey(nodes, at),
+      'missing-key': () => this.missingTransport(problem, nodes, how),
+      'wrong-type': () => ofValue(keyFixes.wrongType),
+      'duration-invalid': () => ofValue(keyFixes.duration),
+      'url-invalid': () => ofValue(keyFixes.url),
+      'reference-not-replaced': () =>
+        ['command', 'sessionId', 'clientId'].includes(valueKey?.entry.key ?? '') ? [] : this.reference(at, end),
+      'command-not-found': () =>
+        ofValue(
+          (_, own) => (instead !== undefined && isAsLong(own) ? keyFixes.changeTo(nodes, own, instead) : []),
+          'command',
+        ),
+      'cwd-missing': () => ofValue((_, own) => remove(own, "Remove 'cwd' to run in the workspace folder"), 'cwd'),
+      'env-file-unusable': () =>
+        ofValue((_, own) => [...this.newFile(own), ...remove(own, "Remove 'envFile'")], 'envFile'),
+      'server-id-invalid': () => this.serverId(nodes, at),
+      'duplicate-server': () => [...this.serverId(nodes, at), ...keyFixes.duplicateKey(nodes, at)],
+      'published-name-invalid': () => this.affixes(nodes, problem),
+      'env-unset': () => this.unsetVariable(nodes, problem),
+      'secret-unset': () => this.named('secret', problem).map(({ name }) => secretFix(name, [], true)),
+      'pattern-blank': () =>
+        this.patternAt(at)?.written.trim() === '' ? fix('Remove the pattern', edits.removeItem(nodes, at), 'safe') : [],
+      'pattern-matches-nothing': deadPattern,
+      'pattern-overruled': deadPattern,
+      'name-taken': prefix,
+      'name-reserved': prefix,
+    };
+    return made[code]?.() ?? [];
   }
 
-  private change(nodes: EditNodes, { entry }: KeySymbol, to: string): QuickFix[] {
-    return fix(`Change to '${to}'`, edits.replaceValue(nodes, entry.keySpan.start, to), 'preferred');
-  }
-
-  private prefix(server: string): QuickFix[] {
-    return fix(`Add the prefix '${server}_'`, addPrefix(this.text, server, `${server}_`), 'preferred');
+  private offsets({ place: { range } }: Problem): readonly [number, number] {
+    return [this.positions.offset(range.start), this.positions.offset(range.end)];
   }
 
   /** Replaces a text with one reference of another program by our reference. */
-  private reference({ place }: Problem): QuickFix[] {
-    const [start, end] = [this.positions.offset(place.range.start), this.positions.offset(place.range.end)];
+  private reference(start: number, end: number): QuickFix[] {
     const written = this.text.slice(start, end);
     const pieces = piecesOf(textOf(readYaml(written).root) ?? '', everySyntax);
     const at = pieces.findIndex(({ kind }) => kind !== 'text');
@@ -287,7 +227,7 @@ export class QuickFixes {
   /** True if a key is in the entry of its server itself, and not in an anchor. */
   private ownKey({ server, entry }: KeySymbol): boolean {
     const nodes = this.nodes;
-    const body = nodes && serverPair(nodes, server ?? '')?.pair.value;
+    const body = nodes && serverEdits.serverPair(nodes, server ?? '')?.pair.value;
     return nodes?.pairOf(body, entry.key) !== undefined && !isAnchored(body);
   }
 
@@ -298,26 +238,19 @@ export class QuickFixes {
     // A renamed key becomes the transport.
     if ([...body.entries.keys()].some((key) => suggestKey('server', key) === 'transport')) return [];
     const value = body.entries.has('url') ? 'streamable_http' : 'stdio';
-    const inserted =
-      how === 'alone'
-        ? setServerKey(this.text, server, 'transport', value)
-        : setOwnKey(nodes, server, 'transport', value);
+    const together = how === 'together' && serverEdits.setOwnKey(nodes, server, 'transport', value);
+    const inserted = together || serverEdits.setServerKey(this.text, server, 'transport', value);
     return fix(`Add 'transport: ${value}'`, inserted, 'safe');
   }
 
-  /** Renames a server to a similar, free id. */
   private serverId(nodes: EditNodes, at: number): QuickFix[] {
     const pair = nodes.pairAt(at)?.pair;
     const servers = nodes.pairOf(nodes.root, 'servers')?.pair.value;
     if (!isMap(servers) || !servers.items.some((one) => one === pair) || !isScalar(pair?.key)) return [];
     if (typeof pair.key.value !== 'string') return [];
     const taken = new Set([builtInToolset, ...servers.items.map(({ key }) => asText(isScalar(key) ? key.value : key))]);
-    const plain = pair.key.value
-      .normalize('NFKD')
-      .replace(/\p{M}/gu, '')
-      .trim()
-      .replace(/[^a-zA-Z0-9_-]+/g, '_')
-      .slice(0, 60);
+    const letters = pair.key.value.normalize('NFKD').replace(/\p{M}/gu, '').trim();
+    const plain = letters.replace(/[^a-zA-Z0-9_-]+/g, '_').slice(0, 60);
     const near = /[a-zA-Z0-9]/.test(plain) ? plain : 'server';
     let id = near;
     for (let count = 2; taken.has(id); count++) id = `${near}_${count}`;
@@ -336,32 +269,30 @@ export class QuickFixes {
       if (symbol.level !== 'transformItem' && symbol.entry.key !== 'add') return [];
       const written = textOf(symbol.entry.value) ?? '';
       const usable = written.replace(/[^a-zA-Z0-9_-]+/g, '_');
-      if (usable === written) return [];
-      return this.change(nodes, symbol, usable);
+      return usable === written ? [] : keyFixes.changeTo(nodes, symbol, usable);
     });
   }
 
-  private named(kind: 'variable' | 'secret', { place, server }: Problem): NamedSymbol[] {
-    const at = this.positions.offset(place.range.start);
-    return this.symbols
-      .filter((one): one is NamedSymbol => one.kind === kind && one.server === server && one.shownAt.includes(at))
-      .slice(0, 1);
+  private named(kind: 'variable' | 'secret', problem: Problem): NamedSymbol[] {
+    const [at] = this.offsets(problem);
+    const isMeant = (one: ConfigSymbol): one is NamedSymbol =>
+      one.kind === kind && one.server === problem.server && one.shownAt.includes(at);
+    return this.symbols.filter(isMeant).slice(0, 1);
   }
 
-  /** Makes a secret of an unset variable, so a person can enter its value. */
-  private enterInstead(nodes: EditNodes, problem: Problem): QuickFix[] {
-    const [symbol] = this.named('variable', problem);
-    if (!symbol || !isSecretName(symbol.name)) return [];
-    const renamed = edits.renameKey(nodes, symbol.entry.keySpan.start, 'secret');
-    return renamed ? [secretFix(symbol.name, renamed, false)] : [];
-  }
-
-  private similarVariable(nodes: EditNodes, problem: Problem): QuickFix[] {
-    const [symbol] = this.named('variable', problem);
-    if (!symbol || this.deps.variables.includes(symbol.name)) return [];
-    const similar = nearest(symbol.name, this.deps.variables);
-    if (similar === undefined) return [];
-    return fix(`Change to '${similar}', which is set`, edits.replaceValue(nodes, symbol.entry.keySpan.start, similar));
+  /** Offers a similar variable, or a secret in its place, so a person can enter the value. */
+  private unsetVariable(nodes: EditNodes, problem: Problem): QuickFix[] {
+    const { variables } = this.deps;
+    return this.named('variable', problem).flatMap(({ name, entry }) => {
+      const at = entry.keySpan.start;
+      const similar = variables.includes(name) ? undefined : nearest(name, variables);
+      const change = similar === undefined ? undefined : edits.replaceValue(nodes, at, similar);
+      const renamed = isSecretName(name) ? edits.renameKey(nodes, at, 'secret') : undefined;
+      return [
+        ...fix(`Change to '${similar}', which is set`, change),
+        ...(renamed ? [secretFix(name, renamed, false)] : []),
+      ];
+    });
   }
 
   private patternAt(at: number): PatternSymbol | undefined {
@@ -374,21 +305,18 @@ export class QuickFixes {
     const symbol = this.patternAt(at);
     if (!symbol || symbol.written !== pattern) return [];
     const written = symbol.items.items.flatMap((node) => (node.kind === 'scalar' ? [String(node.value)] : []));
-    const names = this.deps
-      .tools(server ?? '')
-      .flatMap(({ original }) => (written.includes(original) ? [] : [original]));
-    const meant = nearest(symbol.written, names);
-    const left = symbol.items.items.length - 1;
+    const names = this.deps.tools(server ?? '').map(({ original }) => original);
+    const meant = nearest(
+      symbol.written,
+      names.filter((name) => !written.includes(name)),
+    );
+    const isLast = symbol.items.items.length === 1;
     // An empty list has another meaning than a list without matches.
-    const title =
-      left > 0
-        ? 'Remove the pattern'
-        : symbol.list === 'whitelist'
-          ? 'Remove the last pattern (an empty whitelist lets all tools through)'
-          : 'Remove the last pattern of the list';
+    const effect = symbol.list === 'whitelist' ? '(an empty whitelist lets all tools through)' : 'of the list';
+    const title = isLast ? `Remove the last pattern ${effect}` : 'Remove the pattern';
     return [
       ...(meant === undefined ? [] : fix(`Change to '${meant}'`, edits.replaceItem(nodes, at, meant), 'preferred')),
-      ...fix(title, edits.removeItem(nodes, at), meant === undefined && left > 0 ? 'safe' : 'possible'),
+      ...fix(title, edits.removeItem(nodes, at), meant === undefined && !isLast ? 'safe' : 'possible'),
     ];
   }
 }
@@ -428,7 +356,9 @@ function togetherSafe(text: string, fixes: readonly Fix[], variables: readonly s
   let left = mostTried;
   const works = (made: Fix): boolean => {
     if (edits.withoutOverlaps(made).length < made.length || left-- <= 0) return false;
-    return breaksNothing(before, outcomeOf(edits.applyEdits(text, made), deps));
+    const after = outcomeOf(edits.applyEdits(text, made), deps);
+    if (after.duplicates > before.duplicates) return false;
+    return before.isRefused || (!after.isRefused && [...before.valid].every((id) => after.valid.has(id)));
   };
   let kept: Fix = [];
   const waiting: (readonly Fix[])[] = [different];
@@ -441,39 +371,19 @@ function togetherSafe(text: string, fixes: readonly Fix[], variables: readonly s
 }
 
 interface Outcome {
-  readonly parsed: ParsedSource;
+  readonly isRefused: boolean;
+  readonly valid: ReadonlySet<string>;
+  /** The number of keys that are twice in a map. */
   readonly duplicates: number;
 }
 
 function outcomeOf(text: string, deps: ConfigDeps): Outcome {
   const parsed = parseMindsFile({ file: '', folder: '/', text }, deps);
-  return { parsed, duplicates: duplicatesIn(readYaml(text).root) };
-}
-
-function breaksNothing(before: Outcome, after: Outcome): boolean {
-  if (after.duplicates > before.duplicates) return false;
-  if (before.parsed.kind === 'refused') return true;
-  const valid = validIn(after.parsed);
-  return after.parsed.kind === 'accepted' && [...validIn(before.parsed)].every((id) => valid.has(id));
-}
-
-function validIn(parsed: ParsedSource): Set<string> {
   const servers = parsed.kind === 'accepted' ? parsed.servers : [];
-  return new Set(servers.flatMap(({ kind, id }) => (kind === 'valid' ? [id] : [])));
-}
-
-function duplicatesIn(root: ValueNode): number {
-  const seen = new Set<ValueNode>();
-  const found = new Set<unknown>();
-  const look = (node: ValueNode): void => {
-    if (node.kind === 'scalar' || seen.has(node)) return;
-    seen.add(node);
-    if (node.kind === 'list') node.items.forEach(look);
-    else {
-      for (const duplicate of node.duplicates) found.add(duplicate);
-      for (const { value } of node.entries.values()) look(value);
-    }
+  const symbols = symbolsOf(readYaml(text).root);
+  return {
+    isRefused: parsed.kind === 'refused',
+    valid: new Set(servers.flatMap(({ kind, id }) => (kind === 'valid' ? [id] : []))),
+    duplicates: new Set(symbols.flatMap((one) => (one.kind === 'key' ? one.map.duplicates : []))).size,
   };
-  look(root);
-  return found.size;
 }

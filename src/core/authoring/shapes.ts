@@ -1,52 +1,28 @@
-/** Finds the format at a path of a sketched file. Anchors are followed to their uses. */
-import { docOf, type KeyDoc, type ValueShape, type KeyLevel } from '../config/keys.js';
+/** Finds the format at a path of a sketched file. */
+import { docOf, type KeyDoc, type ValueShape } from '../config/keys.js';
 import type { Sketch, SketchPath } from '../yaml/sketch.js';
 
-export type PlaceShape =
-  | ValueShape
-  | { readonly kind: 'server' }
-  | { readonly kind: 'item'; readonly of: 'argument' | 'scope' | 'pattern' | 'allowed' | 'mediaType' | 'word' }
-  | { readonly kind: 'transformItem' }
-  | { readonly kind: 'freeValue'; readonly of: 'variable' | 'header'; readonly name: string };
-
 export interface KnownPlace {
-  readonly shape: PlaceShape;
+  readonly shape: ValueShape;
   readonly server: string | undefined;
   /** The enclosing one of `tools`, `prompts` and `resources`, or else `tools`. */
   readonly selection: string;
   readonly doc: KeyDoc | undefined;
 }
 
-/** The depth of anchors within anchors. */
-const mostHops = 4;
-/** The number of followed aliases in all, because the ways multiply with each hop. */
-const mostFollowed = 1_000;
-
+/** Finds the format at a path, directly or through a use of an anchor around it. */
 export function placeAt(read: Sketch, path: SketchPath): KnownPlace | undefined {
-  const uses = new Map<string, SketchPath[]>();
+  const direct = walk(path);
+  if (direct) return direct;
   for (const { name, path: use } of read.aliases) {
-    const known = uses.get(name);
-    if (known) known.push(use);
-    else uses.set(name, [use]);
+    const anchored = read.anchors.get(name);
+    if (!anchored || !begins(path, anchored)) continue;
+    const merge = use.lastIndexOf('<<');
+    const at = merge >= 0 && merge >= use.length - 2 ? use.slice(0, merge) : use;
+    const found = walk([...at, ...path.slice(anchored.length)]);
+    if (found) return found;
   }
-  let left = mostFollowed;
-  const find = (from: SketchPath, hops: number): KnownPlace | undefined => {
-    const direct = walk(from);
-    if (direct || hops >= mostHops) return direct;
-    for (const [name, anchored] of read.anchors) {
-      if (!begins(from, anchored)) continue;
-      const rest = from.slice(anchored.length);
-      for (const use of uses.get(name) ?? []) {
-        if (left-- <= 0) return undefined;
-        const merge = use.lastIndexOf('<<');
-        const at = merge >= 0 && merge >= use.length - 2 ? use.slice(0, merge) : use;
-        const found = find([...at, ...rest], hops + 1);
-        if (found) return found;
-      }
-    }
-    return undefined;
-  };
-  return find(path, 0);
+  return undefined;
 }
 
 function begins(path: SketchPath, beginning: SketchPath): boolean {
@@ -54,82 +30,27 @@ function begins(path: SketchPath, beginning: SketchPath): boolean {
 }
 
 function walk(path: SketchPath): KnownPlace | undefined {
-  let shape: PlaceShape = { kind: 'table', level: 'root' };
+  let shape: ValueShape = { kind: 'table', level: 'root' };
   let server: string | undefined;
   let selection = 'tools';
   let doc: KeyDoc | undefined;
   for (const step of path) {
-    const level = levelOf(shape);
-    if (level !== undefined) {
-      if (typeof step !== 'string') return undefined;
-      doc = docOf(level, step);
-      if (!doc) return undefined;
-      if (level === 'server' && (step === 'prompts' || step === 'resources')) selection = step;
-      shape = doc.value;
-      continue;
-    }
-    const next = below(shape, step);
+    doc = shape.level && typeof step === 'string' ? docOf(shape.level, step) : undefined;
+    const next: ValueShape | undefined = doc?.value ?? (typeof step === 'string' ? shape.each : shape.item);
     if (!next) return undefined;
     if (shape.kind === 'servers') server = String(step);
+    if (shape.level === 'server' && (step === 'prompts' || step === 'resources')) selection = step;
     shape = next;
-    doc = undefined;
   }
   return { shape, server, selection, doc };
 }
 
-function below(shape: PlaceShape, step: string | number): PlaceShape | undefined {
-  switch (shape.kind) {
-    case 'servers':
-      return typeof step === 'string' ? { kind: 'server' } : undefined;
-    case 'tables':
-      return typeof step === 'string' ? { kind: 'table', level: shape.level } : undefined;
-    case 'values':
-      return typeof step === 'string' ? { kind: 'freeValue', of: shape.of, name: step } : undefined;
-    case 'arguments':
-      return typeof step === 'number' ? { kind: 'item', of: 'argument' } : undefined;
-    case 'texts':
-      return typeof step === 'number' ? { kind: 'item', of: shape.of } : undefined;
-    case 'transforms':
-      return typeof step === 'number' ? { kind: 'transformItem' } : undefined;
-    default:
-      return undefined;
-  }
-}
-
-/** Returns the level of the keys of a map at a place, or undefined for free keys and for a misplaced map. */
-export function levelOf(shape: PlaceShape): KeyLevel | undefined {
-  switch (shape.kind) {
-    case 'table':
-      return shape.level;
-    case 'server':
-      return 'server';
-    case 'transformItem':
-      return 'transformItem';
-    case 'prefix':
-      return 'replacePrefix';
-    case 'freeValue':
-    case 'value':
-      return 'reference';
-    case 'item':
-      return shape.of === 'argument' ? 'reference' : undefined;
-    default:
-      return undefined;
-  }
-}
-
+/** Returns the text at a key of a map, also of a map that is merged into it. */
 export function textOf(read: Sketch, path: SketchPath, key: string): string | undefined {
-  let left = mostFollowed;
-  const find = (from: SketchPath, hops: number): string | undefined => {
-    const own = read.box(from)?.entries.find((entry) => entry.key === key);
-    if (own || hops >= mostHops) return own?.text;
-    for (const { name, path: use } of read.aliases) {
-      if (use[from.length] !== '<<' || !begins(use, from)) continue;
-      if (left-- <= 0) return undefined;
-      const anchored = read.anchors.get(name);
-      const found = anchored && find(anchored, hops + 1);
-      if (found !== undefined) return found;
-    }
-    return undefined;
-  };
-  return find(path, 0);
+  const merged = read.aliases.flatMap(({ name, path: use }) => {
+    const anchored = use[path.length] === '<<' && begins(use, path) ? read.anchors.get(name) : undefined;
+    return anchored ? [anchored] : [];
+  });
+  const entries = [path, ...merged].flatMap((from) => read.box(from)?.entries ?? []);
+  return entries.find((entry) => entry.key === key)?.text;
 }

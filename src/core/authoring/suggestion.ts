@@ -46,30 +46,21 @@ export interface Draft {
     | { readonly kind: 'key'; readonly key: string; readonly rest: string }
     | { readonly kind: 'snippet'; readonly snippet: string };
   readonly rank?: number;
-  /** True to show it for any input. */
   readonly always?: boolean;
   readonly andThen?: boolean;
 }
 
 /** @param typed the text between the beginning of the slot and the cursor */
 export function fit(drafts: readonly Draft[], slot: Slot, typed: string): Suggestion[] {
+  const { span, spaced, quote } = slot;
   return drafts.flatMap((draft) => {
-    const snippet = written(draft, slot);
-    if (snippet === undefined) return [];
-    const rank = String((draft.rank ?? 0) + 1000).padStart(6, '0');
-    return [
-      {
-        label: draft.label,
-        kind: draft.kind,
-        detail: draft.detail ?? '',
-        documentation: draft.documentation ?? noMarkdown,
-        snippet: slot.spaced ? snippet : ` ${snippet}`,
-        span: slot.span,
-        filter: draft.always ? typed || draft.label : slot.quote + draft.label,
-        order: rank + draft.label,
-        andThen: draft.andThen ?? false,
-      },
-    ];
+    const text = written(draft, slot);
+    if (text === undefined) return [];
+    const { label, kind, detail = '', documentation = noMarkdown, rank = 0, always, andThen = false } = draft;
+    const filter = always ? typed || label : quote + label;
+    const order = String(rank + 1000).padStart(6, '0') + label;
+    const snippet = spaced ? text : ` ${text}`;
+    return [{ label, kind, detail, documentation, snippet, span, filter, order, andThen }];
   });
 }
 

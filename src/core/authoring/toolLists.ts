@@ -4,6 +4,7 @@ import { compilePattern } from '../tools/patterns.js';
 import { withTicks } from '../tools/ticks.js';
 import type { Edits } from '../yaml/edits.js';
 import type { Span } from '../yaml/textPositions.js';
+import { textOf } from '../yaml/valueNodes.js';
 import { readYaml } from '../yaml/yamlTree.js';
 import { symbolsOf } from './symbols.js';
 
@@ -21,13 +22,10 @@ export function tickTools(
 /** Returns the span of the deciding item, or of the whitelist if the tool is not in it. */
 export function decidingPattern(text: string, server: string, tool: string): Span | undefined {
   const ofTools = symbolsOf(readYaml(text).root).filter((symbol) => symbol.server === server);
-  const patterns = (list: 'whitelist' | 'blacklist'): { readonly span: Span; readonly text: string }[] =>
-    ofTools.flatMap((symbol) => {
-      if (symbol.kind !== 'pattern' || symbol.of !== 'tools' || symbol.list !== list) return [];
-      return symbol.node.kind === 'scalar' ? [{ span: symbol.span, text: String(symbol.node.value) }] : [];
-    });
-  const [whitelist, blacklist] = [patterns('whitelist'), patterns('blacklist')];
-  const found = [...whitelist, ...blacklist].find((pattern) => compilePattern(pattern.text).matches(tool));
+  const patterns = ofTools.flatMap((one) => (one.kind === 'pattern' && one.of === 'tools' ? [one] : []));
+  const whitelist = patterns.filter(({ list }) => list === 'whitelist');
+  const blacklist = patterns.filter(({ list }) => list === 'blacklist');
+  const found = [...whitelist, ...blacklist].find(({ node }) => compilePattern(textOf(node) ?? '').matches(tool));
   if (found || whitelist.length === 0 || blacklist.length > 0) return found?.span;
   return ofTools.find((one) => one.kind === 'key' && one.level === 'tools' && one.entry.key === 'whitelist')?.span;
 }

@@ -1,7 +1,4 @@
-/**
- * Reads the references of other programs inside texts. Import turns them into our references (C6). In our own files
- * they have no meaning, so the reader warns of them (C2).
- */
+/** Reads references of other programs: import translates them (C6), and the reader of our files warns of them (C2). */
 
 /** The look of a program's references. `${env:NAME}` includes all others of an editor, such as inputs and folders. */
 export type Syntax = '${input:ID}' | '${env:NAME}' | '${NAME}' | '$NAME' | '{env:NAME}' | '{{ NAME }}' | '%NAME%';
@@ -10,11 +7,7 @@ export type Syntax = '${input:ID}' | '${env:NAME}' | '${NAME}' | '$NAME' | '{env
 export const argumentSyntaxes: readonly Syntax[] = ['${env:NAME}', '${NAME}', '$NAME', '{env:NAME}', '%NAME%'];
 export const everySyntax: readonly Syntax[] = [...argumentSyntaxes, '{{ NAME }}'];
 
-export type Piece =
-  | { readonly kind: 'text'; readonly text: string }
-  | (Reference & {
-      readonly written: string;
-    });
+export type Piece = { readonly kind: 'text'; readonly text: string } | (Reference & { readonly written: string });
 
 type Reference =
   | { readonly kind: 'variable'; readonly name: string; readonly fallback: string | undefined }
@@ -47,16 +40,13 @@ export function piecesOf(text: string, syntaxes: readonly Syntax[]): Piece[] {
     const found = referenceOf(groups, text, syntaxes);
     if (found === undefined) continue;
     if (index > at) pieces.push({ kind: 'text', text: text.slice(at, index) });
-    pieces.push(typeof found === 'string' ? { kind: 'text', text: found } : { ...found, written: shown(written) });
+    // The default may be a secret.
+    const shown = written.replace(/:-[^]*/, '}');
+    pieces.push(typeof found === 'string' ? { kind: 'text', text: found } : { ...found, written: shown });
     at = index + written.length;
   }
   if (at < text.length || pieces.length === 0) pieces.push({ kind: 'text', text: text.slice(at) });
   return pieces;
-}
-
-/** The default may be a secret. */
-function shown(written: string): string {
-  return written.replace(/:-[^]*/, '}');
 }
 
 export type ForeignReference = Exclude<Piece, { kind: 'text' }>;

@@ -1,7 +1,6 @@
 /**
- * Canonical hashes of a server's definition show the kind of an edit (R2). Equal meaning gives equal hashes. The order
- * of `env` and `headers` does not count; the order of `args`, patterns and transforms does. A literal and a host
- * variable with the same value are equal.
+ * Canonical hashes show the kind of an edit (R2). The order of `env` and `headers` does not count; the order of `args`,
+ * patterns and transforms does. A literal and a host variable with the same value are equal.
  */
 import { createHash } from 'node:crypto';
 import { canonicalJson } from '../base/canonicalJson.js';
@@ -25,19 +24,11 @@ export function launchHashOf(launch: Launch, trulyStateless: boolean): string {
   });
 }
 
-type ViewKey =
-  | 'tools'
-  | 'transform'
-  | 'overrides'
-  | 'prompts'
-  | 'resources'
-  | 'manual'
-  | 'timeouts'
-  | 'start'
-  | 'spare';
-
 /** The parts of a definition that need no restart. */
-export type ServerView = Pick<ServerDefinition, ViewKey>;
+export type ServerView = Pick<
+  ServerDefinition,
+  'tools' | 'transform' | 'overrides' | 'prompts' | 'resources' | 'manual' | 'timeouts' | 'start' | 'spare'
+>;
 
 export function viewHashOf(view: ServerView): string {
   return digest({ ...view, overrides: view.overrides && plainOverrides(view.overrides) });

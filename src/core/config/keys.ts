@@ -1,52 +1,35 @@
-/**
- * The keys of the config file, level by level, with their documentation. Reading, completion, hover, quick fixes and the
- * JSON schema share this table.
- */
+/** The keys of the config file with their documentation, for reading, completion, hover, quick fixes and the JSON schema. */
 import { nearest, withoutSeparators } from '../base/nearest.js';
 import { defaultTimeouts, durationText } from './durations.js';
 import type { Launch, Timeouts } from './model.js';
 
-export type KeyLevel =
-  | 'root'
-  | 'server'
-  | 'tools'
-  | 'toolOverride'
-  | 'argumentOverride'
-  | 'prompts'
-  | 'resources'
-  | 'manual'
-  | 'transformItem'
-  | 'replacePrefix'
-  | 'timeouts'
-  | 'oauth'
-  | 'reference';
+type ToolLevel = 'tools' | 'toolOverride' | 'argumentOverride' | 'transformItem' | 'replacePrefix';
+type ServerLevel = 'prompts' | 'resources' | 'manual' | 'timeouts' | 'oauth' | 'reference';
+export type KeyLevel = 'root' | 'server' | ServerLevel | ToolLevel;
 
 type Transport = Launch['transport'];
 
-export type ValueShape =
-  | { readonly kind: 'one' }
-  | { readonly kind: 'truth' }
-  | { readonly kind: 'zeroOrOne' }
+type PlainKind = 'one' | 'truth' | 'zeroOrOne' | 'duration' | 'any' | 'port' | 'size' | 'sections';
+type TextOf = 'command' | 'folder' | 'file' | 'session' | 'variable' | 'secretName' | 'scheme' | 'affix' | 'prose';
+type ItemOf = 'scope' | 'pattern' | 'allowed' | 'mediaType' | 'word';
+
+/** The possible values at a place, and the shapes within them. */
+export type ValueShape = {
+  /** The keys of a map. */
+  readonly level?: KeyLevel;
+  /** The value of any key of a map. */
+  readonly each?: ValueShape;
+  readonly item?: ValueShape;
+} & (
+  | { readonly kind: PlainKind | 'texts' | 'tables' | 'servers' | 'arguments' | 'transforms' | 'prefix' }
   | { readonly kind: 'choice'; readonly values: readonly { readonly value: string; readonly summary: string }[] }
-  | {
-      readonly kind: 'text';
-      readonly of: 'command' | 'folder' | 'file' | 'session' | 'variable' | 'secretName' | 'scheme' | 'affix' | 'prose';
-    }
-  | { readonly kind: 'duration' }
-  | { readonly kind: 'texts'; readonly of: 'scope' | 'pattern' | 'allowed' | 'mediaType' | 'word' }
+  | { readonly kind: 'text'; readonly of: TextOf | ItemOf }
   /** With `orText`, a text may replace the table. */
-  | { readonly kind: 'table'; readonly level: KeyLevel; readonly orText?: true }
-  | { readonly kind: 'tables'; readonly level: 'toolOverride' | 'argumentOverride' }
-  | { readonly kind: 'any' }
-  | { readonly kind: 'servers' }
+  | { readonly kind: 'table'; readonly orText?: true }
   | { readonly kind: 'values'; readonly of: 'variable' | 'header' }
-  | { readonly kind: 'value'; readonly of: 'url' | 'secret' }
-  | { readonly kind: 'arguments' }
-  | { readonly kind: 'port' }
-  | { readonly kind: 'size' }
-  | { readonly kind: 'sections' }
-  | { readonly kind: 'transforms' }
-  | { readonly kind: 'prefix' };
+  /** A text or a reference. */
+  | { readonly kind: 'value'; readonly of: 'url' | 'secret' | 'variable' | 'header' | 'argument' }
+);
 
 export interface KeyDoc {
   /** One line of plain text. */
@@ -63,17 +46,44 @@ export interface KeyDoc {
   readonly flow?: string;
 }
 
+type More = Omit<KeyDoc, 'summary' | 'value'>;
+
+const key = (value: ValueShape, summary: string, more: More = {}): KeyDoc => ({ summary, value, ...more });
+
+const text = (of: TextOf, summary: string, more?: More): KeyDoc => key({ kind: 'text', of }, summary, more);
+
+const quoted = (of: TextOf, summary: string, more?: More): KeyDoc => text(of, summary, { block: ": '$1'", ...more });
+
+const texts = (of: ItemOf, summary: string, more?: More): KeyDoc =>
+  key({ kind: 'texts', item: { kind: 'text', of } }, summary, { block: ": ['$1']", ...more });
+
+const value = (of: Extract<ValueShape, { kind: 'value' }>['of']): ValueShape => ({
+  kind: 'value',
+  of,
+  level: 'reference',
+});
+
+const values = (of: 'variable' | 'header'): ValueShape => ({ kind: 'values', of, each: value(of) });
+
+const table = (level: KeyLevel): ValueShape => ({ kind: 'table', level });
+
+const tables = (level: KeyLevel): ValueShape => ({ kind: 'tables', each: table(level) });
+
+const choice = (values: Readonly<Record<string, string>>, summary: string, more?: More): KeyDoc => {
+  const described = Object.entries(values).map(([word, about]) => ({ value: word, summary: about }));
+  return key({ kind: 'choice', values: described }, summary, more);
+};
+
 const patternDetails =
   '`*` matches any text, including none. Every other character matches itself, and case matters. ' +
   'Patterns are matched against the names that the server gives.';
 
-const patterns = (summary: string, details: string): KeyDoc => ({
-  summary,
-  details: `${details}\n\n${patternDetails}`,
-  value: { kind: 'texts', of: 'pattern' },
-  block: ":\n  - '$1'",
-  flow: ": ['$1']",
-});
+const patterns = (summary: string, details: string): KeyDoc =>
+  texts('pattern', summary, {
+    details: `${details}\n\n${patternDetails}`,
+    block: ":\n  - '$1'",
+    flow: ": ['$1']",
+  });
 
 const filters = (things: string): { readonly whitelist: KeyDoc; readonly blacklist: KeyDoc } => ({
   whitelist: patterns(
@@ -86,339 +96,259 @@ const filters = (things: string): { readonly whitelist: KeyDoc; readonly blackli
   ),
 });
 
-const quoted = (of: 'session' | 'affix' | 'prose', summary: string): KeyDoc => ({
-  summary,
-  value: { kind: 'text', of },
-  block: ": '$1'",
-});
+const secret = (summary: string): KeyDoc => key(value('secret'), summary, { block: ': { env: ${1:NAME} }' });
 
-const affix = (summary: string): KeyDoc => quoted('affix', summary);
+const selection = (level: 'prompts' | 'resources', summary: string): KeyDoc =>
+  key(table(level), summary, { block: ": { ${1|whitelist,blacklist|}: ['$2'] }" });
 
-const secret = (summary: string): KeyDoc => ({
-  summary,
-  value: { kind: 'value', of: 'secret' },
-  block: ': { env: ${1:NAME} }',
-});
-
-const selection = (level: 'prompts' | 'resources', summary: string): KeyDoc => ({
-  summary,
-  value: { kind: 'table', level },
-  block: ": { ${1|whitelist,blacklist|}: ['$2'] }",
-});
-
-const transform = (things: string): KeyDoc => ({
-  summary: `Changes to the names of the ${things}, applied in this order.`,
-  details:
-    '`prefix: x` and `suffix: x` always add. `prefix: { remove: x, add: y }` removes `x` from the front if it is there, and always adds `y`.',
-  value: { kind: 'transforms' },
-  block: ":\n  - prefix: '$1'",
-  flow: ": [{ prefix: '$1' }]",
-});
-
-const duration = (summary: string, key: keyof Timeouts): KeyDoc => ({
-  summary,
-  details: 'A number of milliseconds, or `250ms`, `30s`, `10m`.',
-  byDefault: durationText(defaultTimeouts[key]),
-  value: { kind: 'duration' },
-});
-
-export const keys: Readonly<Record<KeyLevel, Readonly<Record<string, KeyDoc>>>> = {
-  root: {
-    version: {
-      isRequired: true,
-      summary: 'The version of the format: the number 1.',
-      value: { kind: 'one' },
-      block: ': 1',
+const transform = (things: string): KeyDoc =>
+  key(
+    { kind: 'transforms', item: table('transformItem') },
+    `Changes to the names of the ${things}, applied in this order.`,
+    {
+      details:
+        '`prefix: x` and `suffix: x` always add. `prefix: { remove: x, add: y }` removes `x` from the front if it is there, and always adds `y`.',
+      block: ":\n  - prefix: '$1'",
+      flow: ": [{ prefix: '$1' }]",
     },
-    servers: {
-      summary: 'The MCP servers, each under its id.',
+  );
+
+const duration = (of: keyof Timeouts, summary: string): KeyDoc =>
+  key({ kind: 'duration' }, summary, {
+    details: 'A number of milliseconds, or `250ms`, `30s`, `10m`.',
+    byDefault: durationText(defaultTimeouts[of]),
+  });
+
+type Level = Readonly<Record<string, KeyDoc>>;
+
+const only = (transport: Transport, level: Level): Level =>
+  Object.fromEntries(Object.entries(level).map(([name, doc]) => [name, { ...doc, transport }]));
+
+export const keys: Readonly<Record<KeyLevel, Level>> = {
+  root: {
+    version: key({ kind: 'one' }, 'The version of the format: the number 1.', { isRequired: true, block: ': 1' }),
+    servers: key({ kind: 'servers', each: table('server') }, 'The MCP servers, each under its id.', {
       details: 'The id is the name of the toolset that agents see: letters, digits, `_` and `-`, at most 64.',
-      value: { kind: 'servers' },
       block: ':\n  $0',
       flow: ': { $1 }',
-    },
+    }),
   },
   server: {
-    transport: {
-      isRequired: true,
-      summary: 'How to reach the server.',
-      value: {
-        kind: 'choice',
-        values: [
-          { value: 'stdio', summary: 'A program on this machine that speaks over its standard input and output.' },
-          { value: 'streamable_http', summary: 'A server at a URL. Older HTTP+SSE servers work too.' },
-        ],
+    transport: choice(
+      {
+        stdio: 'A program on this machine that speaks over its standard input and output.',
+        streamable_http: 'A server at a URL. Older HTTP+SSE servers work too.',
       },
-    },
-    command: {
-      isRequired: true,
-      transport: 'stdio',
-      summary: 'The program to start, without a shell.',
-      details: 'A name on `PATH`, or a path. Its arguments belong in `args`.',
-      value: { kind: 'text', of: 'command' },
-    },
-    args: {
-      transport: 'stdio',
-      summary: 'The arguments of the command, one per item.',
-      details:
-        'A text, or `{ env: NAME }` or `{ prefix: --token=, env: NAME }` for the value of a variable, which keeps secrets out of the file.',
-      value: { kind: 'arguments' },
-      block: ": ['$1']",
-    },
-    cwd: {
-      transport: 'stdio',
-      summary: 'The folder in which the command runs, relative to the workspace folder. It must exist.',
-      byDefault: 'the workspace folder',
-      value: { kind: 'text', of: 'folder' },
-    },
-    env: {
-      transport: 'stdio',
-      summary: 'Environment variables of the server, in addition to those of the editor.',
-      details:
-        'A text, or `{ env: NAME }` for the value of a variable of the editor, which keeps secrets out of the file. These win over variables of the editor.',
-      value: { kind: 'values', of: 'variable' },
-      block: ':\n  ${1:NAME}: $2',
-      flow: ': { ${1:NAME}: $2 }',
-    },
-    envFile: {
-      transport: 'stdio',
-      summary: 'A file of environment variables of the server, such as `.env`, relative to the workspace folder.',
-      details:
-        'A variable in `env` wins over one in the file. The file must be inside the workspace folder. You approve its variables with the server, except the values of secrets. A change of the file restarts the server.',
-      value: { kind: 'text', of: 'file' },
-      block: ': ${1:.env}',
-    },
-    url: {
-      isRequired: true,
-      transport: 'streamable_http',
-      summary: 'The address of the server.',
-      details: "A text, or `{ prefix: 'https://example.com/mcp?key=', env: NAME }` if a part of it is a secret.",
-      value: { kind: 'value', of: 'url' },
-      block: ': https://$1',
-    },
-    headers: {
-      transport: 'streamable_http',
-      summary: 'HTTP headers of every request.',
-      details:
-        "A text, `{ env: NAME }`, or `{ prefix: 'Bearer ', env: NAME }` for a value from the editor's environment.",
-      value: { kind: 'values', of: 'header' },
-      block: ":\n  Authorization: { prefix: 'Bearer ', env: ${1:NAME} }",
-      flow: ": { Authorization: { prefix: 'Bearer ', env: ${1:NAME} } }",
-    },
-    sessionId: {
-      ...quoted(
+      'How to reach the server.',
+      { isRequired: true },
+    ),
+    ...only('stdio', {
+      command: text('command', 'The program to start, without a shell.', {
+        isRequired: true,
+        details: 'A name on `PATH`, or a path. Its arguments belong in `args`.',
+      }),
+      args: key({ kind: 'arguments', item: value('argument') }, 'The arguments of the command, one per item.', {
+        details:
+          'A text, or `{ env: NAME }` or `{ prefix: --token=, env: NAME }` for the value of a variable, which keeps secrets out of the file.',
+        block: ": ['$1']",
+      }),
+      cwd: text('folder', 'The folder in which the command runs, relative to the workspace folder. It must exist.', {
+        byDefault: 'the workspace folder',
+      }),
+      env: key(values('variable'), 'Environment variables of the server, in addition to those of the editor.', {
+        details:
+          'A text, or `{ env: NAME }` for the value of a variable of the editor, which keeps secrets out of the file. These win over variables of the editor.',
+        block: ':\n  ${1:NAME}: $2',
+        flow: ': { ${1:NAME}: $2 }',
+      }),
+      envFile: text(
+        'file',
+        'A file of environment variables of the server, such as `.env`, relative to the workspace folder.',
+        {
+          details:
+            'A variable in `env` wins over one in the file. The file must be inside the workspace folder. You approve its variables with the server, except the values of secrets. A change of the file restarts the server.',
+          block: ': ${1:.env}',
+        },
+      ),
+    }),
+    ...only('streamable_http', {
+      url: key(value('url'), 'The address of the server.', {
+        isRequired: true,
+        details: "A text, or `{ prefix: 'https://example.com/mcp?key=', env: NAME }` if a part of it is a secret.",
+        block: ': https://$1',
+      }),
+      headers: key(values('header'), 'HTTP headers of every request.', {
+        details:
+          "A text, `{ env: NAME }`, or `{ prefix: 'Bearer ', env: NAME }` for a value from the editor's environment.",
+        block: ":\n  Authorization: { prefix: 'Bearer ', env: ${1:NAME} }",
+        flow: ": { Authorization: { prefix: 'Bearer ', env: ${1:NAME} } }",
+      }),
+      sessionId: quoted(
         'session',
         'The MCP session id to send with the first request, if the server expects a particular one.',
       ),
-      transport: 'streamable_http',
-    },
-    oauth: {
-      transport: 'streamable_http',
-      summary: 'The client to sign in as, if the authorization server does not register clients automatically.',
-      details: 'Most servers need nothing here, because *Sign In to Server…* finds out the rest.',
-      value: { kind: 'table', level: 'oauth' },
-      block: ":\n  clientId: '$1'",
-      flow: ": { clientId: '$1' }",
-    },
-    enabled: {
-      summary: 'Whether the server may start. With `false` it is listed, but never started.',
+      oauth: key(
+        table('oauth'),
+        'The client to sign in as, if the authorization server does not register clients automatically.',
+        {
+          details: 'Most servers need nothing here, because *Sign In to Server…* finds out the rest.',
+          block: ":\n  clientId: '$1'",
+          flow: ": { clientId: '$1' }",
+        },
+      ),
+    }),
+    enabled: key({ kind: 'truth' }, 'Whether the server may start. With `false` it is listed, but never started.', {
       byDefault: 'true',
-      value: { kind: 'truth' },
-    },
-    'truely-stateless': {
-      summary: 'Whether all conversations share one instance of the server.',
+    }),
+    'truely-stateless': key({ kind: 'truth' }, 'Whether all conversations share one instance of the server.', {
       details:
         '`true`: one instance for all conversations, for a server that keeps nothing between calls. `false`: each conversation has its own instance.\n\nThe spelling is part of the format.',
       byDefault: 'false',
-      value: { kind: 'truth' },
-    },
-    start: {
-      summary: 'When the server starts.',
-      details:
-        'It must start once in a workspace to list its tools. Without this key, the setting `mcpToolsets.start` decides. On the command line, servers start at once.',
-      value: {
-        kind: 'choice',
-        values: [
-          { value: 'window', summary: 'With the window.' },
-          {
-            value: 'call',
-            summary:
-              'With the first call, *Try Tool* or *Start Server*. Until then, agents see the tools that it listed last.',
-          },
-        ],
+    }),
+    start: choice(
+      {
+        window: 'With the window.',
+        call: 'With the first call, *Try Tool* or *Start Server*. Until then, agents see the tools that it listed last.',
       },
-    },
-    spare: {
-      summary: 'Whether a spare instance is started for the next conversation.',
+      'When the server starts.',
+      {
+        details:
+          'It must start once in a workspace to list its tools. Without this key, the setting `mcpToolsets.start` decides. On the command line, servers start at once.',
+      },
+    ),
+    spare: key({ kind: 'zeroOrOne' }, 'Whether a spare instance is started for the next conversation.', {
       details:
         '`1`: when a conversation takes an instance, a spare one starts for the next conversation. This applies if each conversation has its own instance, and after two conversations with the server in the workspace. `0`: the first call of a conversation starts its instance.',
       byDefault: '1',
-      value: { kind: 'zeroOrOne' },
-    },
-    tools: {
-      summary: 'Which tools of the server agents see.',
+    }),
+    tools: key(table('tools'), 'Which tools of the server agents see.', {
       details: 'Tools that are kept out are not offered to any agent.',
-      value: { kind: 'table', level: 'tools' },
       block: ":\n  ${1|whitelist,blacklist|}:\n    - '$2'",
       flow: ": { ${1|whitelist,blacklist|}: ['$2'] }",
-    },
+    }),
     transform: transform('tools'),
-    timeouts: {
-      summary: 'How long to wait for the server.',
-      value: { kind: 'table', level: 'timeouts' },
+    timeouts: key(table('timeouts'), 'How long to wait for the server.', {
       block: ': { ${1|call,connect,callMax,idle|}: ${2:1m} }',
-    },
+    }),
     prompts: selection('prompts', 'Which prompts of the server are published and under which names, as for tools.'),
     resources: selection('resources', 'Which resources of the server are published.'),
-    manual: {
-      summary: 'What agents are told about the toolset, after the instructions of the server: a text, or a map.',
-      value: { kind: 'table', level: 'manual', orText: true },
-      block: ":\n  content: '$1'",
-      flow: ": { content: '$1' }",
-    },
+    manual: key(
+      { kind: 'table', level: 'manual', orText: true },
+      'What agents are told about the toolset, after the instructions of the server: a text, or a map.',
+      { block: ":\n  content: '$1'", flow: ": { content: '$1' }" },
+    ),
   },
   tools: {
     ...filters('tools'),
     transform: transform('tools'),
-    override: {
-      summary: 'Descriptions and arguments of single tools, by the names that the server gives.',
-      details: 'Agents see the tool as it is written here. The arguments of every call are completed and checked.',
-      value: { kind: 'tables', level: 'toolOverride' },
-      block: ":\n  ${1:tool}:\n    description: '$2'",
-      flow: ": { ${1:tool}: { description: '$2' } }",
-    },
+    override: key(
+      tables('toolOverride'),
+      'Descriptions and arguments of single tools, by the names that the server gives.',
+      {
+        details: 'Agents see the tool as it is written here. The arguments of every call are completed and checked.',
+        block: ":\n  ${1:tool}:\n    description: '$2'",
+        flow: ": { ${1:tool}: { description: '$2' } }",
+      },
+    ),
   },
   toolOverride: {
     description: quoted('prose', 'The description for agents, in place of the one of the server.'),
-    arguments: {
-      summary: 'Arguments of the tool, by their names: only those at the top level of its schema.',
-      value: { kind: 'tables', level: 'argumentOverride' },
-      block: ':\n  ${1:argument}: { ${2|fixed,default,allow|}: $3 }',
-      flow: ': { ${1:argument}: { ${2|fixed,default,allow|}: $3 } }',
-    },
+    arguments: key(
+      tables('argumentOverride'),
+      'Arguments of the tool, by their names: only those at the top level of its schema.',
+      {
+        block: ':\n  ${1:argument}: { ${2|fixed,default,allow|}: $3 }',
+        flow: ': { ${1:argument}: { ${2|fixed,default,allow|}: $3 } }',
+      },
+    ),
   },
   argumentOverride: {
-    fixed: {
-      summary: 'The value that every call sends. Agents do not see the argument.',
-      value: { kind: 'any' },
-    },
-    default: {
-      summary: 'The value that a call sends if the agent gives none. The schema names it.',
-      value: { kind: 'any' },
-    },
-    allow: {
-      summary: 'Patterns of the texts that a call may send. Other calls are refused.',
+    fixed: key({ kind: 'any' }, 'The value that every call sends. Agents do not see the argument.'),
+    default: key({ kind: 'any' }, 'The value that a call sends if the agent gives none. The schema names it.'),
+    allow: texts('allowed', 'Patterns of the texts that a call may send. Other calls are refused.', {
       details:
         'For a text, or a list of texts. `*` matches any text, including none. Every other character matches itself.',
-      value: { kind: 'texts', of: 'allowed' },
-      block: ": ['$1']",
-    },
+    }),
   },
   prompts: { ...filters('prompts'), transform: transform('prompts') },
   resources: {
     ...filters('resources'),
-    mimeTypes: {
-      summary: 'The media types of the resources to publish. Without this key, all are published.',
-      value: { kind: 'texts', of: 'mediaType' },
+    mimeTypes: texts('mediaType', 'The media types of the resources to publish. Without this key, all are published.', {
       block: ': [text/plain$1]',
-    },
-    maxBytes: {
-      summary: 'The largest resource that may be read, in bytes.',
-      value: { kind: 'size' },
-    },
+    }),
+    maxBytes: key({ kind: 'size' }, 'The largest resource that may be read, in bytes.'),
   },
   manual: {
     content: quoted('prose', 'A text for agents.'),
-    sections: {
-      summary: 'Titles with a text each: a map, or a list of `{ title, content }`.',
-      value: { kind: 'sections' },
+    sections: key({ kind: 'sections' }, 'Titles with a text each: a map, or a list of `{ title, content }`.', {
       block: ":\n  ${1:When to use}: '$2'",
-    },
+    }),
   },
   transformItem: {
-    prefix: {
-      summary: 'Adds text to the front of each name.',
+    prefix: key({ kind: 'prefix', level: 'replacePrefix' }, 'Adds text to the front of each name.', {
       details: '`{ remove: x, add: y }` first removes `x` from the front, if it is there.',
-      value: { kind: 'prefix' },
       block: ": '$1'",
-    },
-    suffix: affix('Adds text to the end of each name.'),
+    }),
+    suffix: quoted('affix', 'Adds text to the end of each name.'),
   },
   replacePrefix: {
-    remove: { ...affix('Text to remove from the front of each name that begins with it.'), isRequired: true },
-    add: { ...affix('Text to add to the front of every name, even if nothing was removed.'), isRequired: true },
+    remove: quoted('affix', 'Text to remove from the front of each name that begins with it.', { isRequired: true }),
+    add: quoted('affix', 'Text to add to the front of every name, even if nothing was removed.', { isRequired: true }),
   },
   timeouts: {
-    connect: duration('How long the server may take to connect, initialize and list everything.', 'connect'),
-    call: duration('How long a call may take after its last sign of life, such as progress.', 'call'),
-    callMax: duration('How long a call may take in total.', 'callMax'),
+    connect: duration('connect', 'How long the server may take to connect, initialize and list everything.'),
+    call: duration('call', 'How long a call may take after its last sign of life, such as progress.'),
+    callMax: duration('callMax', 'How long a call may take in total.'),
     idle: duration(
-      'How long an instance may be without a call before it is stopped. The next call starts a new one.',
       'idle',
+      'How long an instance may be without a call before it is stopped. The next call starts a new one.',
     ),
   },
   oauth: {
-    grant: {
-      summary: 'Who signs in.',
-      byDefault: 'authorization_code',
-      value: {
-        kind: 'choice',
-        values: [
-          { value: 'authorization_code', summary: 'A person, in a browser.' },
-          { value: 'client_credentials', summary: 'The client itself, with its secret or key. No person is asked.' },
-        ],
+    grant: choice(
+      {
+        authorization_code: 'A person, in a browser.',
+        client_credentials: 'The client itself, with its secret or key. No person is asked.',
       },
-    },
-    clientId: {
-      ...quoted('session', 'The id that the authorization server knows this client by.'),
+      'Who signs in.',
+      { byDefault: 'authorization_code' },
+    ),
+    clientId: quoted('session', 'The id that the authorization server knows this client by.', {
       details: 'Or the https address of a client id metadata document, if the server accepts one.',
-    },
-    issuer: {
-      summary: 'The issuer of the authorization server. No other server may sign you in.',
+    }),
+    issuer: text('session', 'The issuer of the authorization server. No other server may sign you in.', {
       details: 'Required with `clientSecret` and `privateKey`, which are sent only to it.',
       byDefault: 'what the server names',
-      value: { kind: 'text', of: 'session' },
       block: ": '${1:https://}'",
-    },
+    }),
     clientSecret: secret('The secret of the client, if it has one.'),
     privateKey: secret('The private key of the client in PEM form, instead of a secret; for `client_credentials`.'),
-    scopes: {
-      summary: 'The scopes to ask for, instead of those that the server names.',
-      value: { kind: 'texts', of: 'scope' },
-      block: ": ['$1']",
-    },
-    redirectPort: {
-      summary: 'The port of the redirect address `http://127.0.0.1:PORT/callback` with which the client is registered.',
-      byDefault: 'any',
-      value: { kind: 'port' },
-    },
+    scopes: texts('scope', 'The scopes to ask for, instead of those that the server names.'),
+    redirectPort: key(
+      { kind: 'port' },
+      'The port of the redirect address `http://127.0.0.1:PORT/callback` with which the client is registered.',
+      { byDefault: 'any' },
+    ),
   },
   reference: {
-    prefix: {
-      summary: 'The text in front of the value.',
-      value: { kind: 'text', of: 'scheme' },
-      block: ": 'Bearer '",
-    },
-    env: {
-      summary: 'The environment variable of the editor whose value is copied when the server starts.',
+    prefix: text('scheme', 'The text in front of the value.', { block: ": 'Bearer '" }),
+    env: text('variable', 'The environment variable of the editor whose value is copied when the server starts.', {
       details: 'If it is not set, the server does not start. If the value changes, the server counts as changed.',
-      value: { kind: 'text', of: 'variable' },
-    },
-    secret: {
-      summary: 'The name of a secret. You enter its value once; it is stored outside the config files.',
-      details:
-        'In the editor, *MCP Toolsets: Set Secret…* stores it in the secret storage. On the command line, `mcp-toolsets secret set NAME` stores it in the keyring of the system.',
-      value: { kind: 'text', of: 'secretName' },
-    },
-    command: {
-      summary: 'A program that prints the value, with its arguments; it runs when the server starts.',
+    }),
+    secret: text(
+      'secretName',
+      'The name of a secret. You enter its value once; it is stored outside the config files.',
+      {
+        details:
+          'In the editor, *MCP Toolsets: Set Secret…* stores it in the secret storage. On the command line, `mcp-toolsets secret set NAME` stores it in the keyring of the system.',
+      },
+    ),
+    command: texts('word', 'A program that prints the value, with its arguments; it runs when the server starts.', {
       details:
         "For example `['op', 'read', 'op://vault/item/field']` or `['gcloud', 'auth', 'print-access-token']`. It runs without a shell in the workspace folder, after you have approved it. Line breaks at the end of its output are removed.",
-      value: { kind: 'texts', of: 'word' },
-      block: ": ['$1']",
-    },
-    suffix: affix('The text after the value.'),
-    default: affix('The text to use if the variable or the secret has no value.'),
+    }),
+    suffix: quoted('affix', 'The text after the value.'),
+    default: quoted('affix', 'The text to use if the variable or the secret has no value.'),
   },
 };
 
@@ -472,4 +402,13 @@ export function suggestKey(level: KeyLevel, found: string): string | undefined {
   const plain = withoutSeparators(found);
   if (named && Object.hasOwn(named, plain)) return named[plain];
   return nearest(found, keysOf(level));
+}
+
+const transports: readonly Transport[] = ['stdio', 'streamable_http'];
+
+/** Returns the transports that a word of another program may mean. */
+export function suggestTransports(found: string): readonly string[] {
+  if (/http|sse|remote|url/i.test(found)) return ['streamable_http'];
+  const meant = nearest(found, transports);
+  return meant === undefined ? transports : [meant];
 }

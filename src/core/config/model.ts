@@ -167,7 +167,7 @@ export interface ServerDefinition {
 /** One entry under `servers:`, whole or not (C4: one bad entry costs one entry). */
 export type ConfiguredServer =
   | (ServerOfFile & { readonly kind: 'valid'; readonly definition: ServerDefinition })
-  | (ServerOfFile & { readonly kind: 'invalid'; readonly enabled: boolean; readonly places: ServerPlaces });
+  | (ServerOfFile & { readonly kind: 'invalid'; readonly enabled: boolean });
 
 /** True unless the entry, valid or not, has `enabled: false`. */
 export function isEnabled(server: ConfiguredServer): boolean {
@@ -178,6 +178,7 @@ interface ServerOfFile {
   readonly id: string;
   readonly source: string;
   readonly origin: SourceOrigin;
+  readonly places: ServerPlaces;
 }
 
 export type ParsedSource =

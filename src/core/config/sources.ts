@@ -1,9 +1,6 @@
 /**
- * The config files and their order (C5): the `.minds/mcp.yaml` of each workspace folder, then its `.mcprc`, and last
- * the user's own `~/.minds/mcp.yaml`. It names files and reads none.
- *
- * Invariant: a file is listed once. If the home folder is a workspace folder too, its file counts as the workspace's,
- * because workspaces need approval (S1).
+ * The config files and their order (C5). A file is listed once: if the home folder is a workspace folder too, its file
+ * counts as the workspace's, because workspaces need approval (S1).
  */
 import path from 'node:path';
 import { isBelow, samePath } from '../base/paths.js';

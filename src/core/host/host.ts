@@ -131,8 +131,7 @@ export class ToolsetHost implements Host {
     this.inOneSwap(() => {
       const wanted = new Set(this.servers.map((server) => server.id));
       for (const [id, unit] of this.units) if (!wanted.has(id)) this.remove(id, unit);
-      // The id of the built-in toolset never has a unit: its entry is wrong, and its tools are ours (L5).
-      for (const server of this.servers) if (server.id !== adminId) this.unitOf(server.id).apply(server);
+      for (const server of this.servers) this.unitOf(server.id).apply(server);
     });
     await Promise.all([...this.units.values()].map((unit) => unit.settled()));
   }

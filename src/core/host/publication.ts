@@ -12,7 +12,7 @@ import { sameJson } from '../base/canonicalJson.js';
 import { Emitter } from '../base/events.js';
 import type { Problem } from '../base/problem.js';
 import type { Redactor } from '../base/log.js';
-import type { ConfiguredServer, ServerDefinition, ServerPlaces } from '../config/model.js';
+import type { ConfiguredServer, ServerDefinition } from '../config/model.js';
 import type { ToolListing } from '../connections/connection.js';
 import { capabilitiesKey, showsApps } from '../protocol/client.js';
 import { conversationLabel } from '../protocol/conversationLabel.js';
@@ -144,7 +144,7 @@ export class Publication implements Disposable {
     return offerings.flatMap(({ server, facts }) => {
       const changed = changedOffers(facts, offerReview, redact);
       this.changedOffers.set(server.id, changed);
-      return changed.length > 0 ? [offersChanged({ server: server.id, places: placesOf(server) }, changed)] : [];
+      return changed.length > 0 ? [offersChanged({ server: server.id, places: server.places }, changed)] : [];
     });
   }
 
@@ -198,10 +198,6 @@ function reservedNames(shortNames: Iterable<string>, offersAdmin: boolean): Para
   return { has: (name) => adminNames.has(name) || releases.has(name), size: offersAdmin ? adminNames.size : 0 };
 }
 
-function placesOf(server: ConfiguredServer): ServerPlaces {
-  return server.kind === 'valid' ? server.definition.places : server.places;
-}
-
 /** Leaves out changes if the person wants them held back. */
 function candidateOf({ server, facts, offered }: Offering, shortName: string, review?: OfferLedger): Candidate {
   const { definition, instructions: said, features } = facts;
@@ -213,7 +209,7 @@ function candidateOf({ server, facts, offered }: Offering, shortName: string, re
     shortName,
     instructions: joined(said, definition.manual),
     leased: !definition.trulyStateless,
-    places: placesOf(server),
+    places: server.places,
   };
   if (!review?.holdsBack()) return candidate;
   const [declared = ''] = offered.declared;

@@ -94,7 +94,7 @@ export function problemsOf(facts: UnitFacts, signIn: SignInStatus = notAsked): r
   // A replaced definition has no place in the file.
   const inFile = facts.divergedAt === undefined ? serving : undefined;
   const problems = [...(inFile?.curated.problems ?? []), ...(facts.standIn?.curated.problems ?? [])];
-  const places = wanted?.kind === 'valid' ? wanted.definition.places : wanted?.places;
+  const places = wanted?.places;
   if (!places) return problems;
   const at = { server: id, places };
   if (facts.approval.kind === 'pending') problems.push(approvalPending(at, serving !== undefined));
@@ -169,7 +169,7 @@ export function statusOf(
     origin,
     /** The places of the same id in lower sources, which have no effect (C5). */
     shadows,
-    place: server.kind === 'valid' ? server.definition.places.key : server.places.key,
+    place: server.places.key,
     transport: definition?.launch.transport,
     isOfThisMachine: definition !== undefined && isOfThisMachine(definition.launch),
     trulyStateless: definition?.trulyStateless,

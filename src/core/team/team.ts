@@ -46,7 +46,7 @@ class TeamReader extends NodeReader {
     if (isEmpty(root)) return { members: [], spokesperson: undefined };
     const fix = 'Begin the file with `members:` and a key for each member below it.';
     if (root.kind !== 'map') {
-      return this.note(wrongType({ place: this.places.visible(root.span) }, 'The file', 'a map', describe(root), fix));
+      return this.note(wrongType(this.places.visible(root.span), 'The file', 'a map', describe(root), fix));
     }
     this.checkKeys(root, rootKeys);
     const entry = root.entries.get('members');
@@ -90,7 +90,7 @@ class TeamReader extends NodeReader {
       const text = wordOf(item);
       const grant = text === undefined ? undefined : grantOf(text);
       if (grant && (grant.kind === 'all' || grant.id !== '')) return [{ grant, place }];
-      this.note(wrongType({ place }, 'An item of `toolsets`', 'a toolset id', describe(item), fix));
+      this.note(wrongType(place, 'An item of `toolsets`', 'a toolset id', describe(item), fix));
       return [];
     });
     const grantsAll = grants.some(({ grant }) => grant.kind === 'all');
@@ -137,29 +137,29 @@ function lineOf(node: ValueNode | undefined): string | undefined {
 
 function memberIdInvalid(place: Place, id: string): Problem {
   const message = `Member id \`${shortened(id)}\` may hold only ASCII letters, digits, \`_\` and \`-\`, 1 to 64 of them.`;
-  return problem('member-id-invalid', 'error', { place }, message, 'Rename the member; `name:` may be any text.');
+  return problem('member-id-invalid', 'error', place, message, 'Rename the member; `name:` may be any text.');
 }
 
 function memberUnknown(place: Place, id: string, meant: string | undefined): Problem {
   const message = `There is no member \`${shortened(id)}\`.`;
   const fix = meant === undefined ? 'Write the id of one of the `members`.' : `Write \`${meant}\`.`;
-  return problem('member-unknown', 'error', { place }, message, fix);
+  return problem('member-unknown', 'error', place, message, fix);
 }
 
 function memberInOtherFolder(place: Place, id: string, first: Place): Problem {
   const message = `Member \`${id}\` is already in \`${first.file}\`; this entry is left out.`;
-  return problem('member-in-other-folder', 'error', { place }, message, 'Rename one of the two.', firstEntry(first));
+  return problem('member-in-other-folder', 'error', place, message, 'Rename one of the two.', firstEntry(first));
 }
 
 function keyMisspelt(place: Place, key: string, meant: string): Problem {
   const message = `Unknown key \`${shortened(key)}\`; did you mean \`${meant}\`?`;
-  return problem('unknown-key', 'warning', { place }, message, `Rename it to \`${meant}\`.`);
+  return problem('unknown-key', 'warning', place, message, `Rename it to \`${meant}\`.`);
 }
 
 function grantWithoutEffect(place: Place, id: string): Problem {
   const message = `\`!${shortened(id)}\` takes away a toolset that this list does not grant.`;
   const fix = "Begin the list with `'*'` to grant every other toolset, or remove the item.";
-  return problem('grant-without-effect', 'warning', { place }, message, fix);
+  return problem('grant-without-effect', 'warning', place, message, fix);
 }
 
 function toolsetUnknown(place: Place, id: string, ids: readonly string[]): Problem {
@@ -169,13 +169,13 @@ function toolsetUnknown(place: Place, id: string, ids: readonly string[]): Probl
   const known = ids.map((one) => `\`${one}\``).join(', ');
   const otherwise = `Add the server to \`.minds/mcp.yaml\`, or ${known === '' ? 'remove the item' : `write one of ${known}`}.`;
   const fix = meant === undefined ? otherwise : `Write \`${meant}\`.`;
-  return problem('toolset-unknown', 'warning', { place }, message, fix);
+  return problem('toolset-unknown', 'warning', place, message, fix);
 }
 
 function toolsetDeferred(place: Place, { id, down }: ConfiguredToolset): Problem {
   const message = `Toolset \`${id}\` has no tools now: its server is ${down ?? 'up'}. The member gets them as soon as the server is up.`;
   const fix = 'No action needed if this is what you want; otherwise see the problems of the server.';
-  return problem('toolset-deferred', 'information', { place }, message, fix);
+  return problem('toolset-deferred', 'information', place, message, fix);
 }
 
 /** A problem at each grant of a missing toolset. @param passing toolsets with starting servers cause no problem */

@@ -1,13 +1,11 @@
 /**
- * The nodes of a text, for edits: their beginnings and ends with anchor and tag, and their surroundings on the line.
- * Unlike in `yamlTree`, an alias is an alias, and a merge key is a key.
- *
- * Invariant: reading never throws. A text with errors has no nodes.
+ * The nodes of a text, for edits: their ends with anchor and tag, and their surroundings on the line. Unlike in
+ * `yamlTree`, an alias is an alias, and a merge key is a key. A text with errors has no nodes.
  */
 import { isAlias, isMap, isPair, isScalar, isSeq, type Pair, type YAMLMap, type YAMLSeq } from 'yaml';
 import { asText } from '../base/text.js';
 import { lineEnd, nextLine, type Span } from './textPositions.js';
-import { readDocument, spanOf } from './yamlDocument.js';
+import { afterColon, contentEnd, isEmptyValue, readDocument, spanOf } from './yamlDocument.js';
 
 export type Collection = YAMLMap | YAMLSeq;
 
@@ -23,7 +21,7 @@ interface ItemPlace {
 }
 
 export class EditNodes {
-  private pairsByStart: Map<number, PairPlace> | undefined;
+  private pairsByStart: Map<number | undefined, PairPlace> | undefined;
 
   private constructor(
     readonly text: string,
@@ -41,15 +39,10 @@ export class EditNodes {
   }
 
   pairAt(offset: number): PairPlace | undefined {
-    if (!this.pairsByStart) {
-      this.pairsByStart = new Map();
-      for (const map of this.collections(this.root).filter(isMap)) {
-        for (const [index, pair] of map.items.entries()) {
-          const start = spanOf(pair.key)?.start;
-          if (start !== undefined) this.pairsByStart.set(start, { map, index, pair });
-        }
-      }
-    }
+    const maps = (): YAMLMap[] => this.collections(this.root).filter(isMap);
+    const places = (map: YAMLMap) =>
+      map.items.map((pair, index) => [spanOf(pair.key)?.start, { map, index, pair }] as const);
+    this.pairsByStart ??= new Map(maps().flatMap(places));
     return this.pairsByStart.get(offset);
   }
 
@@ -65,47 +58,31 @@ export class EditNodes {
   /** A pair as it is written, reached by keys; neither aliases nor merge keys are followed. */
   pairOf(map: unknown, key: string): PairPlace | undefined {
     if (!isMap(map)) return undefined;
-    const index = map.items.findIndex((pair) => isScalar(pair.key) && keyText(pair.key.value) === key);
+    const textOf = (value: unknown): string => (typeof value === 'symbol' ? '<<' : asText(value));
+    const index = map.items.findIndex((one) => isScalar(one.key) && textOf(one.key.value) === key);
     const pair = map.items[index];
     return pair ? { map, index, pair } : undefined;
   }
 
   startOf(node: unknown): number {
     const start = spanOf(node)?.start ?? 0;
-    const { anchor, tag } = node as { anchor?: string; tag?: string };
+    const { anchor, tag } = (node ?? {}) as { anchor?: string; tag?: string };
     if (anchor === undefined && tag === undefined) return start;
     const before = this.text.slice(Math.max(0, start - 300), start);
     return start - (/(?:[&!][^\s,[\]{}]*\s+)+$/.exec(before)?.[0].length ?? 0);
   }
 
-  /** Returns the end of a node's content, without the comments and empty lines behind it. */
+  /** The span of an entry of a map, or of an item of a list without its dash. */
+  extent(item: unknown): Span {
+    return { start: this.startOf(isPair(item) ? item.key : item), end: this.endOf(item) };
+  }
+
   endOf(node: unknown): number {
-    let last = node;
-    let end = spanOf(node)?.end ?? 0;
-    while ((isMap(last) || isSeq(last)) && last.flow !== true) {
-      const item: unknown = last.items.at(-1);
-      if (isPair(item)) {
-        if (isEmptyValue(item.value)) return this.afterColon(item);
-        last = item.value;
-      } else last = item;
-      const range = spanOf(last);
-      if (!range) break;
-      end = range.end;
-    }
-    while (end > 0 && /\s/.test(this.text[end - 1] ?? '')) end--;
-    return end;
+    return contentEnd(this.text, node);
   }
 
-  pairSpan(pair: Pair): Span {
-    const { key, value } = pair;
-    return { start: this.startOf(key), end: isEmptyValue(value) ? this.afterColon(pair) : this.endOf(value) };
-  }
-
-  /** The offset behind the colon of a key, or behind a key without a colon. */
-  afterColon({ key }: Pair): number {
-    const end = spanOf(key)?.end ?? 0;
-    const [gap, colon] = /^[ \t]*(:?)/.exec(this.text.slice(end)) ?? [''];
-    return colon === ':' ? end + gap.length : end;
+  afterColon(pair: Pair): number {
+    return afterColon(this.text, pair);
   }
 
   lineStart(offset: number): number {
@@ -131,10 +108,13 @@ export class EditNodes {
     return this.text.slice(this.lineStart(offset), offset).trim() === '';
   }
 
-  /** The dash of a list item, if it begins its line. */
-  dashBefore(item: number): number | undefined {
-    const dash = this.text.lastIndexOf('-', item - 1);
-    return dash >= 0 && this.beginsLine(dash) ? dash : undefined;
+  /** The beginning of an entry, or the dash of an item, if it begins its line. */
+  firstOnLine(collection: Collection, item: unknown): number | undefined {
+    if (item === undefined) return undefined;
+    const { start } = this.extent(item);
+    const first = isSeq(collection) ? this.text.lastIndexOf('-', start - 1) : start;
+    const isFirst = this.beginsLine(first) && /^-?\s*$/.test(this.text.slice(first, start));
+    return isFirst ? first : undefined;
   }
 
   skipBlank(offset: number): number {
@@ -148,17 +128,8 @@ export class EditNodes {
   }
 }
 
-/** True if aliases may refer to a node. */
 export function isAnchored(node: unknown): boolean {
   return typeof node === 'object' && node !== null && 'anchor' in node && node.anchor !== undefined;
-}
-
-export function isEmptyValue(value: unknown): boolean {
-  return value === null || (isScalar(value) && value.value === null && (value.source ?? '') === '');
-}
-
-function keyText(value: unknown): string {
-  return typeof value === 'symbol' ? '<<' : asText(value);
 }
 
 export function isBlockScalar(node: unknown): boolean {
@@ -167,12 +138,8 @@ export function isBlockScalar(node: unknown): boolean {
 
 /** True if a node ends in a block text. Empty lines at its end may count. */
 export function endsInBlockScalar(node: unknown): boolean {
-  let last = node;
-  while ((isMap(last) || isSeq(last)) && last.flow !== true) {
-    const item: unknown = last.items.at(-1);
-    last = isPair(item) ? item.value : item;
-  }
-  return isBlockScalar(last);
+  if (isPair(node)) return endsInBlockScalar(node.value);
+  return (isMap(node) || isSeq(node)) && !node.flow ? endsInBlockScalar(node.items.at(-1)) : isBlockScalar(node);
 }
 
-export { isAlias, isMap, isScalar, isSeq, spanOf };
+export { isAlias, isEmptyValue, isMap, isScalar, isSeq, spanOf };

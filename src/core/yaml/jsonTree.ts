@@ -1,21 +1,11 @@
-/**
- * Reads JSON, with comments and trailing commas, into the same nodes as YAML, so the readers of entries serve both.
- *
- * Invariants: `readJson` never throws. Nodes have at most the depth of YAML.
- */
+/** Reads JSON, with comments and trailing commas, into the nodes of YAML. Never throws; the depth is bounded. */
 import { createScanner, parseTree, printParseErrorCode, type Node, type ParseError } from 'jsonc-parser';
 import type { Span } from './textPositions.js';
 import { deepestNesting } from './yamlDocument.js';
 import { emptyNode, type MapEntry, type MapNode, type ValueNode } from './valueNodes.js';
 
-interface JsonError {
-  readonly what: string;
-  readonly span: Span;
-}
-
 interface JsonReading {
-  /** Has at most one error, and none if the text is well-formed. */
-  readonly errors: readonly JsonError[];
+  readonly errors: readonly { readonly what: string; readonly span: Span }[];
   readonly root: ValueNode;
 }
 

@@ -220,20 +220,20 @@ export class Sketch {
       note();
       const box = stack.at(-1);
       const sign = this.take(flowSign);
-      if (sign) {
-        if (sign === '{' || sign === '[') {
-          if (stack.length > deepest) break;
-          const opened = this.open(sign === '{' ? 'map' : 'list', column, next, { entry });
-          if (sign === '[') next = this.next(opened);
-        } else if (sign !== ',') {
-          this.closeTo(stack.length - 1);
-          this.reached = this.at;
-          next = [];
-        } else if (box?.kind === 'list') {
-          box.items++;
-          next = this.next(box);
-        }
+      if (sign === '{' || sign === '[') {
+        if (stack.length > deepest) break;
+        const opened = this.open(sign === '{' ? 'map' : 'list', column, next, { entry });
+        if (sign === '[') next = this.next(opened);
+      } else if (sign === ',' && box?.kind === 'list') {
+        box.items++;
+        next = this.next(box);
+      } else if (sign && sign !== ',') {
+        this.closeTo(stack.length - 1);
+        this.reached = this.at;
+        next = [];
         if (stack.length === outer) return;
+      }
+      if (sign) {
         entry = undefined;
         gap = this.at;
         continue;

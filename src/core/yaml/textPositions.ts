@@ -1,7 +1,4 @@
-/**
- * Turns offsets of a text into the editor's positions, and back. Lines end with LF, CRLF or a lone CR, as in the
- * editor. A position is always inside the text, and never inside a line break.
- */
+/** Turns offsets of a text into the editor's positions, and back. Lines end with LF, CRLF or a lone CR, as in the editor. */
 import type { Position, Range } from '../base/problem.js';
 
 /** A stretch of a text in UTF-16 code units; `end` is exclusive. */
@@ -39,13 +36,9 @@ export class TextPositions {
       else high = middle - 1;
     }
     const start = this.starts[low] ?? 0;
-    return { line: low, character: Math.min(wanted, this.contentEnd(low)) - start };
-  }
-
-  private contentEnd(line: number): number {
-    const next = this.starts[line + 1];
-    if (next === undefined) return this.text.length;
-    return this.text.startsWith('\r\n', next - 2) ? next - 2 : next - 1;
+    const next = this.starts[low + 1] ?? Infinity;
+    const lineBreak = this.text.startsWith('\r\n', next - 2) ? 2 : 1;
+    return { line: low, character: Math.min(wanted, next - lineBreak) - start };
   }
 }
 

@@ -1,7 +1,4 @@
-/**
- * Plain nodes with places for YAML and JSON texts, so one reader of entries serves both. Nodes are immutable, nested to
- * a bounded depth, and may be shared.
- */
+/** Plain nodes with places for YAML and JSON. They are immutable, nested to a bounded depth, and may be shared. */
 import type { Span } from './textPositions.js';
 
 interface ScalarNode {

@@ -5,7 +5,7 @@
  * Invariants: never throws. Nodes are nested to a bounded depth, so later steps may recurse.
  */
 import { Composer, Lexer, Parser, isAlias, isMap, isPair, isScalar, isSeq } from 'yaml';
-import type { Alias, CST, YAMLError as LibraryError } from 'yaml';
+import type { Alias, CST, Pair, YAMLError as LibraryError } from 'yaml';
 import { messageOf } from '../base/text.js';
 import type { Span } from './textPositions.js';
 
@@ -176,6 +176,26 @@ function resolveAliases(root: unknown): { readonly targets: Map<Alias, unknown>;
   };
   visit(root, 0, undefined);
   return { targets, errors };
+}
+
+/** Returns the end of a node without the comments behind it. The library counts them to a block collection. */
+export function contentEnd(text: string, node: unknown): number {
+  if (isPair(node)) return isEmptyValue(node.value) ? afterColon(text, node) : contentEnd(text, node.value);
+  if ((isMap(node) || isSeq(node)) && !node.flow && node.items.length > 0) return contentEnd(text, node.items.at(-1));
+  let end = spanOf(node)?.end ?? 0;
+  while (/\s/.test(text[end - 1] ?? '.')) end--;
+  return end;
+}
+
+/** The offset behind the colon of a key, or behind a key without a colon. */
+export function afterColon(text: string, { key }: Pair): number {
+  const end = spanOf(key)?.end ?? 0;
+  const [gap, colon] = /^[ \t]*(:?)/.exec(text.slice(end)) ?? [''];
+  return colon === ':' ? end + gap.length : end;
+}
+
+export function isEmptyValue(value: unknown): boolean {
+  return value === null || (isScalar(value) && value.value === null && (value.source ?? '') === '');
 }
 
 export function spanOf(node: unknown): Span | undefined {

@@ -1,13 +1,11 @@
 /**
- * Reads YAML 1.2 (core schema, merge keys) into a tree of plain nodes with places.
- *
- * Invariants: `readYaml` never throws. The tree has no cycles, and the expansion of its aliases is bounded. A node
+ * Reads YAML 1.2 (core schema, merge keys) into plain nodes, and never throws. The expansion of aliases is bounded. A node
  * behind an alias or a merge key has its original place.
  */
-import { isAlias, isMap, isPair, isScalar, isSeq, type Alias, type YAMLMap } from 'yaml';
+import { isAlias, isMap, isScalar, isSeq, type Alias, type YAMLMap } from 'yaml';
 import type { Span } from './textPositions.js';
 import { emptyNode, textOf, type MapEntry, type MapNode, type ValueNode } from './valueNodes.js';
-import { readDocument, spanOf, type YamlError } from './yamlDocument.js';
+import { contentEnd, readDocument, spanOf, type YamlError } from './yamlDocument.js';
 
 interface YamlReading {
   readonly errors: readonly YamlError[];
@@ -33,26 +31,19 @@ class TreeView {
   node(raw: unknown, at: number): ValueNode {
     const target = isAlias(raw) ? this.targets.get(raw) : raw;
     if (typeof target !== 'object' || target === null) return emptyNode(at);
-    let node = this.made.get(target);
-    if (!node) {
-      node = this.make(target, at);
-      this.made.set(target, node);
-    }
+    const node = this.made.get(target) ?? this.make(target, at);
+    this.made.set(target, node);
     return node;
   }
 
   private make(raw: object, at: number): ValueNode {
     const span = this.span(raw, at);
     if (isMap(raw)) return this.table(raw, span);
-    if (isSeq(raw)) {
-      const items = raw.items.map((item) => this.node(item, span.end));
-      return { kind: 'list', items, span };
-    }
-    if (!isScalar(raw)) return { kind: 'scalar', value: null, source: '', span };
-    const value = raw.value;
-    const plain = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
-    const source = raw.source ?? '';
-    return { kind: 'scalar', value: plain || value === null ? value : source, source, span };
+    if (isSeq(raw)) return { kind: 'list', items: raw.items.map((item) => this.node(item, span.end)), span };
+    const { value, source = '' } = isScalar(raw) ? raw : { value: null };
+    const plain =
+      value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
+    return { kind: 'scalar', value: plain ? value : source, source, span };
   }
 
   private table(raw: YAMLMap, span: Span): MapNode {
@@ -62,9 +53,10 @@ class TreeView {
     const duplicates = new Set<MapNode['duplicates'][number]>();
     const badMerges = new Set<ValueNode>();
     for (const pair of raw.items) {
-      if (isMergeKey(pair.key)) {
-        const keyEnd = this.span(pair.key, span.start).end;
-        const merged = this.node(pair.value, keyEnd);
+      const entry = this.entry(pair, span);
+      const first = written.get(entry.key);
+      if (isScalar(pair.key) && typeof pair.key.value === 'symbol') {
+        const { value: merged } = entry;
         for (const source of merged.kind === 'list' ? merged.items : [merged]) {
           if (source.kind !== 'map') {
             badMerges.add(source);
@@ -72,18 +64,13 @@ class TreeView {
           }
           for (const duplicate of source.duplicates) duplicates.add(duplicate);
           for (const bad of source.badMerges) badMerges.add(bad);
-          for (const [key, entry] of source.entries) if (!entries.has(key)) entries.set(key, entry);
+          for (const [key, inner] of source.entries) if (!entries.has(key)) entries.set(key, inner);
         }
-        continue;
+      } else if (first) duplicates.add({ first, again: entry });
+      else {
+        written.set(entry.key, entry);
+        entries.set(entry.key, entry);
       }
-      const entry = this.entry(pair, span);
-      const first = written.get(entry.key);
-      if (first) {
-        duplicates.add({ first, again: entry });
-        continue;
-      }
-      written.set(entry.key, entry);
-      entries.set(entry.key, entry);
     }
     return { kind: 'map', entries, duplicates: [...duplicates], badMerges: [...badMerges], span };
   }
@@ -92,38 +79,15 @@ class TreeView {
     const keySpan = this.span(pair.key, map.start);
     const key = this.node(pair.key, map.start);
     const value = this.node(pair.value, keySpan.end);
-    if (key.kind !== 'scalar') {
-      return { key: this.source.slice(keySpan.start, keySpan.end), keyIsText: false, keySpan, value };
-    }
-    return { key: textOf(key) ?? key.source, keyIsText: true, keySpan, value };
+    const keyIsText = key.kind === 'scalar';
+    const text = keyIsText ? (textOf(key) ?? key.source) : this.source.slice(keySpan.start, keySpan.end);
+    return { key: text, keyIsText, keySpan, value };
   }
 
   private span(raw: unknown, at: number): Span {
     const span = spanOf(raw);
-    if (!span) return { start: at, end: at };
-    return { start: span.start, end: this.trimmed(span.start, endOf(raw, span.end)) };
+    return span
+      ? { start: span.start, end: Math.max(span.start, contentEnd(this.source, raw)) }
+      : { start: at, end: at };
   }
-
-  private trimmed(start: number, end: number): number {
-    while (end > start && /\s/.test(this.source[end - 1] ?? '')) end--;
-    return end;
-  }
-}
-
-/** The library's end of a block collection includes the comments behind it; the end of its last leaf does not. */
-function endOf(raw: unknown, end: number): number {
-  let last = raw;
-  while ((isMap(last) || isSeq(last)) && last.flow !== true) {
-    const item: unknown = last.items.at(-1);
-    const next: unknown = isPair(item) ? (item.value ?? item.key) : item;
-    const span = spanOf(next);
-    if (!span) break;
-    end = span.end;
-    last = next;
-  }
-  return end;
-}
-
-function isMergeKey(key: unknown): boolean {
-  return isScalar(key) && typeof key.value === 'symbol';
 }

@@ -30,7 +30,7 @@ describe('problems on the terminal', () => {
   const range = { start: { line: 4, character: 2 }, end: { line: 4, character: 3 } };
 
   it('an unset variable is to be set in the shell of the command', () => {
-    const line = problemLine(envUnset({ place: { file: 'mcp.yaml', range } }, 'X', '`X`', undefined));
+    const line = problemLine(envUnset({ file: 'mcp.yaml', range }, 'X', '`X`', undefined));
     assert.match(line, /Set `X` in the shell that runs this command/);
     assert.doesNotMatch(line, /editor/);
   });

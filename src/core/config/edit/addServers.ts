@@ -1,13 +1,7 @@
-/**
- * Adds new servers at the end of a config file as one minimal edit. Comments, order, indentation and line breaks stay.
- *
- * Invariant: the edited file is YAML with every new server as given and every other one unchanged. Without such an
- * edit, the result is `undefined`.
- */
+/** Adds new servers at the end of a config file as one minimal edit. Undefined if a server would not be as given. */
 import { isDeepStrictEqual } from 'node:util';
-import { isObject } from '../../base/isObject.js';
 import { EditNodes, isEmptyValue, isMap, isScalar, spanOf, type PairPlace } from '../../yaml/editNodes.js';
-import { applyEdits, insertion, scalarText, valueEdit, type Edits } from '../../yaml/edits.js';
+import { applyEdits, insertAt, insertion, scalarText, valueEdit, type Edits } from '../../yaml/edits.js';
 import { serverPair, serverValues } from './serverEdits.js';
 
 /** The parts of an entry. `undefined` is left out. */
@@ -25,13 +19,9 @@ interface NewServer {
   readonly entry: NewEntry;
 }
 
-/** @param text has no byte order mark; undefined for a missing file */
-export function addServers(text: string | undefined, servers: readonly NewServer[]): Edits {
+/** @param text has no byte order mark, and is empty for a missing file */
+export function addServers(text = '', servers: readonly NewServer[]): Edits {
   if (servers.length === 0) return [];
-  if (text === undefined || text.trim() === '') {
-    const span = { start: 0, end: text?.length ?? 0 };
-    return [{ span, text: ['version: 1', '', 'servers:', ...blockLines(servers, '  ', '  '), ''].join('\n') }];
-  }
   const nodes = EditNodes.read(text);
   const edits = nodes && editsFor(nodes, servers);
   return edits && isMeant(text, applyEdits(text, edits), servers) ? edits : undefined;
@@ -45,9 +35,10 @@ export function offsetOfServer(text: string, id: string): number | undefined {
 function editsFor(nodes: EditNodes, servers: readonly NewServer[]): Edits {
   const { root, text, lineBreak } = nodes;
   if (root === null || isEmptyValue(root)) {
-    const end = text.endsWith('\n') ? '' : lineBreak;
-    const lines = ['version: 1', '', 'servers:', ...blockLines(servers, '  ', '  '), ''];
-    return [insertion(text.length, end + lines.join(lineBreak))];
+    const isBlank = text.trim() === '';
+    const gap = isBlank || text.endsWith('\n') ? [] : [''];
+    const lines = [...gap, 'version: 1', '', 'servers:', ...blockLines(servers, '  ', '  '), ''];
+    return [{ span: { start: isBlank ? 0 : text.length, end: text.length }, text: lines.join(lineBreak) }];
   }
   if (!isMap(root)) return undefined;
   const written = nodes.pairOf(root, 'servers');
@@ -70,19 +61,14 @@ function editsFor(nodes: EditNodes, servers: readonly NewServer[]): Edits {
   }
   if (!isMap(value))
     return isNothing ? valueEdit(nodes, written, `{ ${servers.map(serverFlow).join(', ')} }`) : undefined;
-  return value.flow ? inFlow(nodes, value, servers) : inBlock(nodes, value, column, servers);
+  return inMap(nodes, value, column, servers);
 }
 
-function inBlock(nodes: EditNodes, map: PairPlace['map'], column: number, servers: readonly NewServer[]): Edits {
-  const first = map.items[0];
-  if (!first) return undefined;
-  const width = nodes.column(nodes.startOf(first.key));
-  const indent = ' '.repeat(width);
-  const step = ' '.repeat(Math.max(width - column, 2));
-  const end = nodes.lineEnd(nodes.endOf(map));
+function inMap(nodes: EditNodes, map: PairPlace['map'], column: number, servers: readonly NewServer[]): Edits {
+  const step = ' '.repeat(Math.max(nodes.column(nodes.startOf(map.items[0]?.key)) - column, 2));
   const apart = isApart(nodes, map);
-  const lines = blockLines(servers, indent, step, apart);
-  return [insertion(end, nodes.lineBreak + (apart ? nodes.lineBreak : '') + lines.join(nodes.lineBreak))];
+  const lines = [...(apart ? [''] : []), ...blockLines(servers, '', step, apart)];
+  return insertAt(nodes, map, map.items.length, lines, servers.map(serverFlow).join(', '));
 }
 
 function isApart(nodes: EditNodes, map: PairPlace['map']): boolean {
@@ -92,51 +78,32 @@ function isApart(nodes: EditNodes, map: PairPlace['map']): boolean {
   return /(?:\r\n|\r(?!\n)|\n)[ \t]*(?:\r\n|\r|\n)(?:[ \t]*#[^\r\n]*(?:\r\n|\r|\n))*$/.test(before);
 }
 
-function inFlow(nodes: EditNodes, map: PairPlace['map'], servers: readonly NewServer[]): Edits {
-  const range = spanOf(map);
-  if (!range) return undefined;
-  const text = servers.map(serverFlow).join(', ');
-  const last = map.items.at(-1);
-  if (!last) return [insertion(range.start + 1, ` ${text} `)];
-  const end = nodes.pairSpan(last).end;
-  const comma = nodes.skipBlank(end);
-  return nodes.text[comma] === ',' ? [insertion(comma + 1, ` ${text}`)] : [insertion(end, `, ${text}`)];
-}
-
 function blockLines(servers: readonly NewServer[], indent: string, step: string, apart = false): string[] {
   return servers.flatMap((server, index) => [
     ...(apart && index > 0 ? [''] : []),
-    ...serverLines(server, step).map((line) => indent + line),
+    ...[`${keyText(server.id)}:`, ...mapLines(server.entry, step, step)].map((line) => indent + line),
   ]);
 }
 
 function isMeant(before: string, after: string, servers: readonly NewServer[]): boolean {
-  const [was, is] = [serverValues(before) ?? new Map<string, unknown>(), serverValues(after)];
-  if (is?.size !== was.size + servers.length) return false;
-  for (const [id, body] of was) if (!isDeepStrictEqual(body, is.get(id))) return false;
-  return servers.every(({ id, entry }) => isDeepStrictEqual(is.get(id), plainEntry(entry)));
+  const was = serverValues(before);
+  const added = servers.map(({ id, entry }) => [id, plainEntry(entry)] as const);
+  const wanted = new Map<string, unknown>([...(was ?? []), ...added]);
+  return !servers.some(({ id }) => was?.has(id)) && isDeepStrictEqual(serverValues(after), wanted);
 }
 
 /** Returns an entry like one of `serverValues`, without its undefined keys. */
-export function plainEntry(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(plainEntry);
-  if (!isObject(value)) return value;
-  return Object.fromEntries(
-    Object.entries(value).flatMap(([key, item]) => (item === undefined ? [] : [[key, plainEntry(item)]])),
-  );
+export function plainEntry(entry: NewEntry): unknown {
+  return JSON.parse(JSON.stringify(entry));
 }
 
 const widest = 100;
-
-/** An entry is in block style, with short lists and maps in flow style. */
-function serverLines({ id, entry }: NewServer, step: string): string[] {
-  return [`${keyText(id)}:`, ...mapLines(entry, step, step)];
-}
 
 function serverFlow({ id, entry }: NewServer): string {
   return `${keyText(id)}: ${flow(entry)}`;
 }
 
+/** Block style, with short lists and maps in flow style. */
 function mapLines(map: NewEntry, indent: string, step: string): string[] {
   return Object.entries(map).flatMap(([key, value]) => {
     if (value === undefined) return [];

@@ -37,17 +37,10 @@ export function validateId(id: string, taken: ReadonlySet<string>): string | und
 }
 
 export function newEntry(kind: NewServerKind, text: string): NewEntry {
-  switch (kind) {
-    case 'command': {
-      const [command = '', ...args] = commandWords(text) ?? [];
-      return { transport: 'stdio', command, args: args.length > 0 ? args : undefined };
-    }
-    case 'url':
-      return { transport: 'streamable_http', url: text.trim() };
-    case 'package': {
-      return { transport: 'stdio', command: 'npx', args: ['-y', text.trim()] };
-    }
-  }
+  if (kind === 'url') return { transport: 'streamable_http', url: text.trim() };
+  if (kind === 'package') return { transport: 'stdio', command: 'npx', args: ['-y', text.trim()] };
+  const [command = '', ...args] = commandWords(text) ?? [];
+  return { transport: 'stdio', command, args: args.length > 0 ? args : undefined };
 }
 
 export function suggestedId(kind: NewServerKind, text: string, taken: ReadonlySet<string>): string {
@@ -64,10 +57,10 @@ export function suggestedId(kind: NewServerKind, text: string, taken: ReadonlySe
 }
 
 function essence(kind: NewServerKind, text: string): string {
-  if (kind === 'url')
-    return URL.canParse(text.trim())
-      ? new URL(text.trim()).hostname.replace(/^(?:www|api|mcp)\./, '').replace(/\.[a-z]+$/, '')
-      : '';
+  if (kind === 'url') {
+    const host = URL.canParse(text.trim()) ? new URL(text.trim()).hostname : '';
+    return host.replace(/^(?:www|api|mcp)\./, '').replace(/\.[a-z]+$/, '');
+  }
   const version = /(?<=.)@[^@/]*$/;
   if (kind === 'package') return text.trim().replace(version, '');
   const words = (commandWords(text) ?? []).filter((word) => !word.startsWith('-'));

@@ -9,12 +9,9 @@ export function redactedConfig(text: string): string | undefined {
   return errors.length > 0 ? undefined : JSON.stringify(wholeFile(root), undefined, 2);
 }
 
+const switches = ['enabled', 'truely-stateless', 'start', 'spare', 'transport', 'type'];
 const harmless = new Set([
-  'enabled',
-  'truely-stateless',
-  'start',
-  'spare',
-  'transport',
+  ...switches,
   'command',
   'cwd',
   'envFile',
@@ -23,7 +20,6 @@ const harmless = new Set([
   'timeouts',
   'prompts',
   'resources',
-  'type',
 ]);
 
 /** The servers are below a key or, in files of other programs, at the top. */
@@ -36,17 +32,10 @@ function wholeFile(root: ValueNode): unknown {
 
 function entry(server: ValueNode): unknown {
   return members(server, (key, value) => {
-    switch (key) {
-      case 'env':
-      case 'headers':
-        return members(value, (_, reference) => variableOf(reference));
-      case 'url':
-        return value.kind === 'scalar' ? address(String(value.value)) : variableOf(value);
-      case 'args':
-        return value.kind === 'list' ? argumentList(value.items) : mask;
-      default:
-        return harmless.has(key) ? plainValue(value) : mask;
-    }
+    if (key === 'env' || key === 'headers') return members(value, (_, reference) => variableOf(reference));
+    if (key === 'url') return value.kind === 'scalar' ? address(String(value.value)) : variableOf(value);
+    if (key === 'args') return value.kind === 'list' ? argumentList(value.items) : mask;
+    return harmless.has(key) ? plainValue(value) : mask;
   });
 }
 
@@ -65,10 +54,7 @@ function variableOf(node: ValueNode): unknown {
 function address(url: string): string {
   if (!URL.canParse(url)) return mask;
   const { protocol, host, pathname, search } = new URL(url);
-  const path = pathname
-    .split('/')
-    .map((part) => (/^[A-Za-z._@-]{0,40}$|^v?\d{1,4}$/.test(part) ? part : mask))
-    .join('/');
+  const path = pathname.replace(/[^/]+/g, (part) => (/^[A-Za-z._@-]{0,40}$|^v?\d{1,4}$/.test(part) ? part : mask));
   return `${protocol}//${host}${path}${search === '' ? '' : `?${mask}`}`;
 }
 

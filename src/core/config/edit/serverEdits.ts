@@ -1,26 +1,11 @@
-/**
- * Changes a config file by minimal edits: its version and, for one server, `enabled`, a key, a prefix for its tools, or
- * its lists of tools. No other server changes, even if servers share anchors. Texts have no byte order mark.
- */
+/** Changes a config file by minimal edits. No other server changes, even if servers share anchors. */
 import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '../../base/isObject.js';
 import type { NameFilter } from '../model.js';
 import { EditNodes, endsInBlockScalar, isAlias, isEmptyValue, isMap, isSeq, spanOf } from '../../yaml/editNodes.js';
-import {
-  appendItem,
-  applyEdits,
-  difference,
-  type Edits,
-  indentation,
-  insertEntry,
-  insertion,
-  removeItem,
-  removeKey,
-  scalarText,
-  type TextEdit,
-  valueEdit,
-  withoutOverlaps,
-} from '../../yaml/edits.js';
+import type { PairPlace } from '../../yaml/editNodes.js';
+import * as edits from '../../yaml/edits.js';
+import type { Edits } from '../../yaml/edits.js';
 import { isEmpty, plainValue, textOf, valueIn } from '../../yaml/valueNodes.js';
 import { readYaml } from '../../yaml/yamlTree.js';
 import { transportOfKey } from '../keys.js';
@@ -33,36 +18,17 @@ export function insertVersion(nodes: EditNodes): Edits {
     if (!isEmptyValue(root)) return undefined;
     // The version goes behind the document marker and above all comments except those at the head of the file.
     const at = /^(?:#[^\r\n]*(?:\r\n|\r|\n))*(?:---[ \t]*(?:\r\n|\r|\n))?/.exec(nodes.text)?.[0].length ?? 0;
-    return /^(?:%|---)/m.test(nodes.text.slice(at)) ? undefined : [insertion(at, `version: 1${lineBreak}`)];
+    return /^(?:%|---)/m.test(nodes.text.slice(at)) ? undefined : [edits.insertion(at, `version: 1${lineBreak}`)];
   }
   const written = nodes.pairOf(root, 'version');
-  if (written) return valueEdit(nodes, written, '1');
-  return insertEntry(nodes, root, 'version', '1');
+  return written ? edits.valueEdit(nodes, written, '1') : edits.insertEntry(nodes, root, 'version', '1');
 }
 
-/** Sets `enabled` of a server; others that share its entry get a separate one. No edits if it is so already. */
+/** Sets `enabled` of a server. No edits if it is so already. */
 export function setEnabled(text: string, server: string, enabled: boolean): Edits {
-  const nodes = EditNodes.read(text);
-  const before = enabledOf(text);
-  if (!nodes || !before?.has(server)) return undefined;
-  if (before.get(server) === enabled) return [];
-  const wanted = new Map([...before, [server, enabled] as const]);
-  const touched = new Set([server]);
-  for (;;) {
-    const edits: TextEdit[] = [];
-    for (const id of touched) {
-      const own = setOwnKey(nodes, id, 'enabled', String(wanted.get(id)));
-      if (!own) return undefined;
-      for (const edit of own) edits.push(edit);
-    }
-    if (withoutOverlaps(edits).length < edits.length) return undefined;
-    const after = enabledOf(applyEdits(text, edits));
-    if (!after) return undefined;
-    const wrong = [...wanted].filter(([id, value]) => after.get(id) !== value).map(([id]) => id);
-    if (wrong.length === 0) return edits;
-    if (wrong.some((id) => touched.has(id))) return undefined;
-    wrong.forEach((id) => touched.add(id));
-  }
+  const before = serverValues(text)?.get(server);
+  if (!before || (before['enabled'] !== false) === enabled) return before && [];
+  return setServerKey(text, server, 'enabled', String(enabled));
 }
 
 /** Adds a missing key, or replaces a scalar value. @param value in flow style */
@@ -73,47 +39,52 @@ export function setServerKey(text: string, server: string, key: string, value: s
 
 export function addPrefix(text: string, server: string, prefix: string): Edits {
   const nodes = EditNodes.read(text);
-  if (!nodes) return undefined;
-  const entry = serverPair(nodes, server);
-  const body = entry?.pair.value;
-  if (!isMap(body)) return undefined;
-  const step = `prefix: ${scalarText(prefix, "'")}`;
-  const written = nodes.pairOf(body, 'transform');
-  if (written && isSeq(written.pair.value)) {
-    const list = written.pair.value;
-    return sparingOthers(text, server, appendItem(nodes, list, list.flow ? `{ ${step} }` : step));
-  }
-  if (written) {
-    if (!isEmptyValue(written.pair.value)) return undefined;
-    return sparingOthers(text, server, valueEdit(nodes, written, `[{ ${step} }]`));
-  }
+  const step = `prefix: ${edits.scalarText(prefix, "'")}`;
+  const isMerged = nodes && !nodes.pairOf(serverPair(nodes, server)?.pair.value, 'transform');
   // The new list would replace transforms from a merge.
-  if (serverValues(text)?.get(server)?.['transform'] !== undefined) return undefined;
-  return sparingOthers(text, server, appendKey(nodes, entry, 'transform', [`- ${step}`], `[{ ${step} }]`));
+  if (!nodes || (isMerged && serverValues(text)?.get(server)?.['transform'] !== undefined)) return undefined;
+  return sparingOthers(text, server, addBelow(nodes, server, ['transform'], `[{ ${step} }]`, [step]));
 }
 
-/**
- * Adds a key below the others of an entry. The key comes first if the entry is in flow style or ends in a block text.
- * @param lines the lines below the key, each one deeper than its predecessor
- * @param flow the same in flow style
- */
-function appendKey(
+/** Adds a value in flow style below a server, or items to a list, with the missing maps. A present value stays. */
+function addBelow(
   nodes: EditNodes,
-  entry: ReturnType<EditNodes['pairOf']>,
-  key: string,
-  lines: readonly string[],
+  server: string,
+  path: readonly string[],
   flow: string,
+  items: readonly string[] = [],
 ): Edits {
-  const body = entry?.pair.value;
-  if (!isMap(body)) return undefined;
-  if (body.flow || endsInBlockScalar(body)) return insertEntry(nodes, body, key, flow);
-  const first = body.items[0];
-  const at = first ? nodes.startOf(first.key) : 0;
-  if (!first || !nodes.beginsLine(at)) return undefined;
-  const indent = indentation(nodes, at);
-  const deeper = indent.slice(nodes.column(spanOf(entry?.pair.key)?.start ?? 0)) || '  ';
-  const block = [`${key}:`, ...lines].map((line, depth) => nodes.lineBreak + indent + deeper.repeat(depth) + line);
-  return [insertion(nodes.lineEnd(nodes.endOf(body)), block.join(''))];
+  let place = serverPair(nodes, server);
+  for (const [depth, key] of path.entries()) {
+    const next = nodes.pairOf(place?.pair.value, key);
+    if (!place || !next) return place && addKeys(nodes, place, path.slice(depth), flow, items);
+    place = next;
+  }
+  const list = place?.pair.value;
+  if (!place || isEmptyValue(list)) return place && edits.valueEdit(nodes, place, flow);
+  if (!isSeq(list) || items.length === 0) return undefined;
+  return edits.appendItem(nodes, list, ...(list.flow ? [flow.slice(1, -1)] : items));
+}
+
+/** Adds keys, each in the map of the one before. They come first in a map in flow style or with a block text at its end. */
+function addKeys(
+  nodes: EditNodes,
+  { pair }: Pick<PairPlace, 'pair'>,
+  path: readonly string[],
+  flow: string,
+  items: readonly string[],
+): Edits {
+  const { key: parent, value: map } = pair;
+  const [key = '', ...inner] = path.map((one) => edits.scalarText(one));
+  const inFlow = inner.reduceRight((value, one) => `{ ${one}: ${value} }`, flow);
+  if (isEmptyValue(map)) return edits.valueEdit(nodes, { pair }, `{ ${key}: ${inFlow} }`);
+  if (!isMap(map)) return undefined;
+  const isLine = inner.length + items.length === 0;
+  if (isLine || map.flow || endsInBlockScalar(map)) return edits.insertEntry(nodes, map, key, inFlow);
+  const step = Math.max(nodes.column(nodes.startOf(map.items[0]?.key)) - nodes.column(nodes.startOf(parent)), 2);
+  const keys = [key, ...inner].map((one, depth) => `${' '.repeat(step * depth)}${one}:`);
+  const block = items.map((item) => `\n${' '.repeat(step * path.length)}- ${item}`).join('') || ` ${flow}`;
+  return edits.insertAt(nodes, map, map.items.length, (keys.join('\n') + block).split('\n'));
 }
 
 /** Sets a key in the entry itself, despite merges. Servers with the same entry change too. */
@@ -125,29 +96,28 @@ export function setOwnKey(nodes: EditNodes, server: string, key: string, value: 
     const span = spanOf(body);
     return span && [{ span, text: `{ <<: *${body.source}, ${key}: ${value} }` }];
   }
-  if (isEmptyValue(body)) return valueEdit(nodes, entry, `{ ${key}: ${value} }`);
+  if (isEmptyValue(body)) return edits.valueEdit(nodes, entry, `{ ${key}: ${value} }`);
   const written = nodes.pairOf(body, key);
-  if (written) return valueEdit(nodes, written, value);
-  return belowKey(nodes, entry, key, value) ?? insertEntry(nodes, body, key, value);
+  if (written) return edits.valueEdit(nodes, written, value);
+  return belowKey(nodes, entry, key, value) ?? edits.insertEntry(nodes, body, key, value);
 }
 
-function belowKey(
-  nodes: EditNodes,
-  entry: { pair: { key: unknown; value: unknown } },
-  key: string,
-  value: string,
-): Edits {
+/** Inserts a key below the key of a map, above the comments on the entries of that map. */
+function belowKey(nodes: EditNodes, entry: Pick<PairPlace, 'pair'>, key: string, value: string): Edits {
   const body = entry.pair.value;
   const keyEnd = spanOf(entry.pair.key)?.end;
-  if (!isMap(body) || body.flow || keyEnd === undefined) return undefined;
-  const first = body.items[0];
-  const start = first ? nodes.startOf(first.key) : 0;
+  const start = isMap(body) && !body.flow ? nodes.firstOnLine(body, body.items[0]) : undefined;
+  if (start === undefined || keyEnd === undefined) return undefined;
   const lineEnd = nodes.lineEnd(keyEnd);
-  if (!nodes.beginsLine(start) || start < lineEnd) return undefined;
   // An anchor or tag on a separate line would attach to a key above it.
-  const between = nodes.text.slice(lineEnd, start);
-  if (between.replace(/#[^\r\n]*/g, '').trim() !== '') return undefined;
-  return [insertion(lineEnd, `${nodes.lineBreak}${indentation(nodes, start)}${key}: ${value}`)];
+  if (
+    nodes.text
+      .slice(lineEnd, start)
+      .replace(/#[^\r\n]*/g, '')
+      .trim() !== ''
+  )
+    return undefined;
+  return [edits.insertion(lineEnd, `${nodes.lineBreak}${' '.repeat(nodes.column(start))}${key}: ${value}`)];
 }
 
 export function serverPair(nodes: EditNodes, server: string): ReturnType<EditNodes['pairOf']> {
@@ -155,22 +125,17 @@ export function serverPair(nodes: EditNodes, server: string): ReturnType<EditNod
 }
 
 /** Returns the edits, unless they would change another server. */
-function sparingOthers(text: string, server: string, edits: Edits): Edits {
-  if (!edits) return undefined;
-  const [before, after] = [serverValues(text), serverValues(applyEdits(text, edits))];
+function sparingOthers(text: string, server: string, made: Edits): Edits {
+  if (!made) return undefined;
+  const [before, after] = [serverValues(text), serverValues(edits.applyEdits(text, made))];
   if (!before || !after || before.size !== after.size) return undefined;
   for (const [id, body] of before) if (id !== server && !isDeepStrictEqual(body, after.get(id))) return undefined;
-  return edits;
+  return made;
 }
 
 /** Returns an empty set for an unreadable text. */
 export function serverIds(text: string): ReadonlySet<string> {
   return new Set(serverValues(text)?.keys());
-}
-
-function enabledOf(text: string): Map<string, boolean> | undefined {
-  const servers = serverValues(text);
-  return servers && new Map([...servers].map(([id, body]) => [id, body['enabled'] !== false]));
 }
 
 export function serverValues(text: string): Map<string, PlainMap> | undefined {
@@ -207,7 +172,7 @@ export function setToolFilter(text: string, server: string, wanted: NameFilter):
   for (const list of lists) after = after === undefined ? undefined : withList(after, server, list, wanted[list]);
   if (after === undefined || !isDeepStrictEqual(toolFilterOf(after, server), wanted)) return undefined;
   if (!isDeepStrictEqual(withoutLists(text, server), withoutLists(after, server))) return undefined;
-  return sparingOthers(text, server, difference(text, after));
+  return sparingOthers(text, server, edits.difference(text, after));
 }
 
 function withoutLists(text: string, server: string): PlainMap {
@@ -223,32 +188,26 @@ function withList(
 ): string | undefined {
   const before = toolFilterOf(text, server)?.[list];
   if (!before) return undefined;
-  const added = wanted.filter((one) => !before.includes(one)).map((one) => scalarText(one));
+  const added = wanted.filter((one) => !before.includes(one)).map((one) => edits.scalarText(one));
   const removed = before.findIndex((one) => !wanted.includes(one));
   if (added.length === 0 && removed < 0) return text;
   const nodes = EditNodes.read(text);
-  const entry = nodes && serverPair(nodes, server);
-  const tools = nodes?.pairOf(entry?.pair.value, 'tools');
-  const written = nodes?.pairOf(tools?.pair.value, list);
-  if (!nodes || !entry) return undefined;
-  let edits: Edits;
-  if (added.length === 0 && wanted.length === 0) {
-    const alone = isMap(tools?.pair.value) && tools.pair.value.items.length === 1;
-    edits = removeKey(nodes, spanOf((alone ? tools : written)?.pair.key)?.start ?? -1);
-  } else if (added.length === 0) {
-    const items = isSeq(written?.pair.value) ? written.pair.value.items : [];
-    edits = removeItem(nodes, spanOf(items[removed])?.start ?? -1);
-  } else if (!tools || isEmptyValue(tools.pair.value)) {
-    const value = `{ ${list}: [${added.join(', ')}] }`;
-    const [first = ''] = added;
-    edits = tools
-      ? valueEdit(nodes, tools, value)
-      : appendKey(nodes, entry, 'tools', [`${list}:`, `- ${first}`], value);
-  } else if (!written || isEmptyValue(written.pair.value)) {
-    const value = `[${added.join(', ')}]`;
-    edits = written ? valueEdit(nodes, written, value) : insertEntry(nodes, tools.pair.value, list, value);
-  } else edits = appendItem(nodes, written.pair.value, ...added);
-  return edits && withList(applyEdits(text, edits), server, list, wanted);
+  if (!nodes) return undefined;
+  const tools = nodes.pairOf(serverPair(nodes, server)?.pair.value, 'tools')?.pair;
+  const written = nodes.pairOf(tools?.value, list)?.pair;
+  let made: Edits;
+  if (added.length > 0) {
+    // A new list beside the other one takes one line.
+    const items = tools && !written ? [] : added;
+    made = addBelow(nodes, server, ['tools', list], `[${added.join(', ')}]`, items);
+  } else if (wanted.length === 0) {
+    const isAlone = isMap(tools?.value) && tools.value.items.length === 1;
+    made = edits.removeKey(nodes, spanOf((isAlone ? tools : written)?.key)?.start ?? -1);
+  } else {
+    const items = isSeq(written?.value) ? written.value.items : [];
+    made = edits.removeItem(nodes, spanOf(items[removed])?.start ?? -1);
+  }
+  return made && withList(edits.applyEdits(text, made), server, list, wanted);
 }
 
 /** Blacklists a tool by its original name. No edits beside a whitelist, which wins or changes its meaning (N2). */
@@ -258,11 +217,7 @@ export function blacklistTool(text: string, server: string, tool: string): Edits
   return setToolFilter(text, server, { whitelist: [], blacklist: [...filter.blacklist, tool] });
 }
 
-/**
- * Adds a value below `tools.override` of a tool. Returns undefined if a value is there already.
- * @param path the keys below the tool
- * @param value in flow style, without line breaks
- */
+/** Adds a value in flow style below `tools.override` of a tool. Returns undefined if a value is there already. */
 export function addOverride(
   text: string,
   server: string,
@@ -271,25 +226,7 @@ export function addOverride(
   value: string,
 ): Edits {
   const nodes = EditNodes.read(text);
-  let place = nodes && serverPair(nodes, server);
-  const keys = ['tools', 'override', tool, ...path];
-  for (let key = keys.shift(); nodes && place && key !== undefined; key = keys.shift()) {
-    const next = nodes.pairOf(place.pair.value, key);
-    if (next) {
-      place = next;
-      continue;
-    }
-    const written = [key, ...keys].map((one) => scalarText(one));
-    const flow = keys.map((_, index) => `{ ${written[index + 1]}: `).join('') + value + ' }'.repeat(keys.length);
-    const lines = written.slice(1).map((one, index) => `${one}:${index === keys.length - 1 ? ` ${value}` : ''}`);
-    const edits = isEmptyValue(place.pair.value)
-      ? valueEdit(nodes, place, `{ ${written[0]}: ${flow} }`)
-      : keys.length === 0
-        ? insertEntry(nodes, place.pair.value, written[0] ?? key, value)
-        : appendKey(nodes, place, written[0] ?? key, lines, flow);
-    return sparingOthers(text, server, edits);
-  }
-  return undefined;
+  return nodes && sparingOthers(text, server, addBelow(nodes, server, ['tools', 'override', tool, ...path], value));
 }
 
 const launchKeys = ['transport', ...transportOfKey.keys()];

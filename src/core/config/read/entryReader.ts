@@ -1,14 +1,11 @@
 /**
- * Typed reading of nodes. Every method returns a value, or notes a problem at the node and returns undefined. None
- * throws. Problems are kept up to a number, because a few aliases make a great many of one mistake (S2).
- *
- * Invariants: an absent value is not a problem here. `null` in the place of a list or a map counts as absent, because
- * all of it may be commented out. The first error is kept beyond the number, because a file is refused for it, or a
- * server invalid (C4).
+ * Typed reading of nodes: each method returns a value, or notes a problem and returns undefined. Problems are kept up to
+ * a number (S2); the first error is kept beyond it (C4). An absent value is no problem here, nor is a `null` for a list or
+ * a map, because all of it may be commented out.
  */
-import type { Place, Problem } from '../../base/problem.js';
+import type { Place, Problem, ProblemCode } from '../../base/problem.js';
 import { keysOfOthers, keysOf, type KeyLevel } from '../keys.js';
-import type { ConfigDeps, SourceText } from '../model.js';
+import { startOfFile, type ConfigDeps, type SourceText } from '../model.js';
 import type { FilePlaces } from './places.js';
 import * as problems from '../problems.js';
 import { isEmpty, textOf, type ListNode, type MapEntry, type MapNode, type ValueNode } from '../../yaml/valueNodes.js';
@@ -54,14 +51,9 @@ export class NodeReader {
 
   /** Takes over the problems of a part. The part had the remaining room. */
   takeOver(part: NodeReader): void {
-    for (const found of part.kept) this.kept.push(found);
+    const { server } = part;
+    for (const found of part.kept) this.kept.push(server === undefined ? found : { ...found, server });
     this.leftOut += part.leftOut;
-  }
-
-  worsen(found: Problem): undefined {
-    const index = this.kept.indexOf(found);
-    if (index >= 0) this.kept[index] = { ...found, severity: 'error' };
-    return undefined;
   }
 
   soften(): void {
@@ -69,24 +61,24 @@ export class NodeReader {
   }
 
   whole(file: string): readonly Problem[] {
-    return this.leftOut === 0 ? this.kept : [problems.problemsLeftOut(file, this.leftOut), ...this.kept];
+    if (this.leftOut === 0) return this.kept;
+    const message = `The file has ${this.leftOut.toLocaleString('en-US')} more problems, which are not shown.`;
+    const fix = 'Correct the problems that are shown. Begin with the values that aliases refer to.';
+    const place = { file, range: startOfFile };
+    return [problems.problem('problems-left-out', 'warning', place, message, fix), ...this.kept];
   }
 
-  spot(place: Place): problems.Spot {
-    return this.server === undefined ? { place } : { place, server: this.server };
+  error(code: ProblemCode, place: Place, message: string, fix: string): undefined {
+    return this.note(problems.problem(code, 'error', place, message, fix));
   }
 
-  atValue(entry: MapEntry): problems.Spot {
-    return this.spot(this.places.value(entry));
-  }
-
-  atKey(entry: MapEntry): problems.Spot {
-    return this.spot(this.places.key(entry));
+  warn(code: ProblemCode, place: Place, message: string, fix: string): undefined {
+    return this.note(problems.problem(code, 'warning', place, message, fix));
   }
 
   noteDuplicates(map: MapNode, make = problems.duplicateKey): void {
     for (const { first, again } of map.duplicates) {
-      this.note(make(this.atKey(again), again.key, this.places.key(first)));
+      this.note(make(this.places.key(again), again.key, this.places.key(first)));
     }
   }
 
@@ -94,7 +86,9 @@ export class NodeReader {
     this.noteDuplicates(map, duplicate);
     for (const node of map.badMerges) {
       const place = node.span.end > node.span.start ? this.places.place(node.span) : at;
-      this.note(problems.badMerge(this.spot(place), describe(node)));
+      const expected = 'a map, an alias of a map, or a list of those';
+      const message = `The merge key \`<<\` takes ${expected}; found ${describe(node)}.`;
+      this.error('wrong-type', place, message, 'Refer to a map, for example `<<: *defaults`, or remove the key.');
     }
     return map.entries;
   }
@@ -107,8 +101,9 @@ export class NodeReader {
       if (known.includes(key) || (level === 'root' && entry.key.startsWith('x-'))) continue;
       const ofOthers = keysOfOthers[level]?.includes(entry.key) === true;
       this.noteWarning(() => {
-        if (ofOthers) return problems.keyNotUsed(this.atKey(entry), entry.key);
-        const problem = problems.unknownKey(this.atKey(entry), level, entry.key, entries);
+        const place = this.places.key(entry);
+        if (ofOthers) return problems.keyNotUsed(place, `\`${entry.key}\` is not used here.`);
+        const problem = problems.unknownKey(place, level, entry.key, entries);
         this.unknown.push({ entries, problem });
         return problem;
       });
@@ -119,10 +114,12 @@ export class NodeReader {
   /** Notes a missing key. If one of the keys is misspelt, this mistake is the error, and the only problem. */
   missing(entries: Entries, keys: readonly string[], make: () => Problem): undefined {
     const misspelt = this.unknown.find((one) => one.entries === entries && keys.includes(one.problem.instead ?? ''));
-    return misspelt ? this.worsen(misspelt.problem) : this.note(make());
+    if (!misspelt) return this.note(make());
+    this.kept[this.kept.indexOf(misspelt.problem)] = { ...misspelt.problem, severity: 'error' };
+    return undefined;
   }
 
-  missingKey(entries: Entries, at: problems.Spot, owner: string, key: string, example: string): undefined {
+  missingKey(entries: Entries, at: Place, owner: string, key: string, example: string): undefined {
     return this.missing(entries, [key], () => problems.missingKey(at, owner, key, example));
   }
 
@@ -171,7 +168,7 @@ export class NodeReader {
     found = describe(entry.value),
     what = `\`${entry.key}\``,
   ): undefined {
-    return this.note(problems.wrongType(this.atValue(entry), what, expected, found, fix));
+    return this.note(problems.wrongType(this.places.value(entry), what, expected, found, fix));
   }
 
   word<T extends string>(entry: MapEntry | undefined, words: readonly T[], fix: string): T | undefined {
@@ -186,38 +183,34 @@ export class NodeReader {
     if (!entry) return undefined;
     const { value } = entry;
     if (value.kind === 'scalar' && typeof value.value === 'string') {
-      return this.withoutNul(value.value, this.atValue(entry), `\`${entry.key}\``);
+      return this.withoutNul(value.value, this.places.value(entry), `\`${entry.key}\``);
     }
     return this.wrong(entry, 'a text', fix, (kind === 'secret' ? describeKind : describe)(value));
   }
 
-  /**
-   * Returns a list of texts, or undefined if it is absent or any item is wrong.
-   * @param what names an item in messages
-   * @param other reads items of other kinds, and returns undefined for wrong ones
-   */
+  /** Returns undefined if the list is absent or any item is wrong. @param other reads items of other kinds */
   texts(
     entry: MapEntry | undefined,
     what: string,
     fix: string,
-    other?: (item: ValueNode, spot: problems.Spot, index: number) => string | undefined,
+    other?: (item: ValueNode, place: Place, index: number) => string | undefined,
   ): string[] | undefined {
     const list = this.list(entry, fix);
     if (!entry || !list) return undefined;
     const texts: string[] = [];
     for (const [index, item] of list.items.entries()) {
-      const spot = this.spot(this.places.item(entry, item));
-      const text = textOf(item) ?? other?.(item, spot, index);
-      if (text === undefined) this.note(problems.wrongType(spot, what, 'a text', describeKind(item), itemFix(item)));
-      else if (this.withoutNul(text, spot, what) !== undefined) texts.push(text);
+      const place = this.places.item(entry, item);
+      const text = textOf(item) ?? other?.(item, place, index);
+      if (text === undefined) this.note(problems.wrongType(place, what, 'a text', describeKind(item), itemFix(item)));
+      else if (this.withoutNul(text, place, what) !== undefined) texts.push(text);
     }
     return texts.length === list.items.length ? texts : undefined;
   }
 
-  withoutNul(text: string, spot: problems.Spot, what: string): string | undefined {
+  withoutNul(text: string, place: Place, what: string): string | undefined {
     if (!text.includes('\0')) return text;
     const fix = 'Remove the NUL character, which no program accepts.';
-    return this.note(problems.wrongType(spot, what, 'a text without NUL', 'one with NUL', fix));
+    return this.note(problems.wrongType(place, what, 'a text without NUL', 'one with NUL', fix));
   }
 }
 

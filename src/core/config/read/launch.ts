@@ -1,12 +1,9 @@
-/**
- * Reads the launch of an entry (C1, C2): the transport, the command or the address, `env`, `headers` and `oauth`. No
- * problem quotes a possible secret.
- */
+/** Reads the launch of an entry (C1, C2). No problem quotes a possible secret. */
 import path from 'node:path';
 import { isLoopback } from '../../base/loopback.js';
 import { hasArguments, isShell } from './commandWords.js';
 import type { Entries, EntryReader } from './entryReader.js';
-import { transportOfKey } from '../keys.js';
+import { suggestTransports, transportOfKey } from '../keys.js';
 import type { EnvFile, EnvValue, HttpLaunch, Launch, OAuthSettings, Reference, StdioLaunch } from '../model.js';
 import * as problems from '../problems.js';
 import { argumentSyntaxes, everySyntax, foreignReference } from '../foreignReferences.js';
@@ -19,7 +16,7 @@ type Transport = Launch['transport'];
 export function readLaunch(reader: EntryReader, server: MapEntry, entries: Entries): Launch | undefined {
   const owner = `Server \`${problems.shortened(server.key)}\``;
   const required = (key: string, example: string): MapEntry | undefined =>
-    entries.get(key) ?? reader.missingKey(entries, reader.atKey(server), owner, key, example);
+    entries.get(key) ?? reader.missingKey(entries, reader.places.key(server), owner, key, example);
   const transport = readTransport(reader, required, entries);
   if (transport === undefined) return undefined;
   // An entry of `sse` has one mistake, whatever its other keys.
@@ -27,31 +24,28 @@ export function readLaunch(reader: EntryReader, server: MapEntry, entries: Entri
   for (const entry of isSse ? [] : entries.values()) {
     const belongsTo = transportOfKey.get(entry.key);
     if (belongsTo === undefined || belongsTo === transport) continue;
-    reader.note(problems.keyNotForTransport(reader.atKey(entry), entry.key, belongsTo, transport));
+    const { key } = entry;
+    const message = `\`${key}\` belongs to transport \`${belongsTo}\` and has no effect with \`${transport}\`.`;
+    const fix = `Remove \`${key}\`, or write \`transport: ${belongsTo}\`.`;
+    reader.warn('key-not-for-transport', reader.places.key(entry), message, fix);
   }
-  switch (transport) {
-    case 'stdio': {
-      const command = readCommand(reader, required('command', 'command: npx'));
-      const args = readArgs(reader, entries.get('args'));
-      if (!isShell(command ?? '')) noteForeignArguments(reader, entries);
-      const cwd = readCwd(reader, entries.get('cwd'));
-      const env = readEnv(reader, entries.get('env'));
-      const envFile = readEnvFile(reader, entries.get('envFile'));
-      if (command === undefined || cwd === undefined) return undefined;
-      return { transport, command, ...args, cwd, ...(envFile && { envFile: without(envFile, env) }), env };
-    }
-    case 'streamable_http': {
-      const url = readUrl(reader, required('url', 'url: https://example.com/mcp'));
-      const headers = readHeaders(reader, entries.get('headers'));
-      const sessionId = readSessionId(reader, entries.get('sessionId'));
-      const oauth = readOAuth(reader, entries.get('oauth'));
-      return url === undefined ? undefined : { transport, ...url, headers, sessionId, ...(oauth && { oauth }) };
-    }
+  if (transport === 'streamable_http') {
+    const url = readUrl(reader, required('url', 'url: https://example.com/mcp'));
+    const headers = readHeaders(reader, entries.get('headers'));
+    const sessionId = readSessionId(reader, entries.get('sessionId'));
+    const oauth = readOAuth(reader, entries.get('oauth'));
+    return url === undefined ? undefined : { transport, ...url, headers, sessionId, ...(oauth && { oauth }) };
   }
-}
-
-function without({ file, values }: EnvFile, env: ReadonlyMap<string, EnvValue>): EnvFile {
-  return { file, values: new Map([...values].filter(([name]) => !env.has(name))) };
+  const command = readCommand(reader, required('command', 'command: npx'));
+  const args = readArgs(reader, entries.get('args'));
+  if (!isShell(command ?? '')) noteForeignArguments(reader, entries);
+  const cwd = readCwd(reader, entries.get('cwd'));
+  const env = readEnv(reader, entries.get('env'));
+  const envFile = readEnvFile(reader, entries.get('envFile'));
+  if (command === undefined || cwd === undefined) return undefined;
+  if (!envFile) return { transport, command, ...args, cwd, env };
+  const values = new Map([...envFile.values].filter(([name]) => !env.has(name)));
+  return { transport, command, ...args, cwd, envFile: { file: envFile.file, values }, env };
 }
 
 /** Returns the transport, guessed if it is missing or `sse`, so all keys are checked. */
@@ -65,20 +59,21 @@ function readTransport(
   if (!entry) return entries.has('url') === entries.has('command') ? undefined : likely;
   const fix = 'Write `transport: stdio` or `transport: streamable_http`.';
   const transport = reader.string(entry, fix);
-  switch (transport) {
-    case undefined:
-      return undefined;
-    case 'stdio':
-    case 'streamable_http':
-      return transport;
-    case 'sse': {
-      const meant = entries.has('command') && !entries.has('url') ? 'stdio' : 'streamable_http';
-      reader.note(problems.transportSse(reader.atValue(entry), meant));
-      return meant;
-    }
-    default:
-      return reader.note(problems.transportUnsupported(reader.atValue(entry), transport));
+  if (transport === undefined || transport === 'stdio' || transport === 'streamable_http') return transport;
+  const place = reader.places.value(entry);
+  if (transport !== 'sse') {
+    const message = `Transport \`${problems.shortened(transport)}\` is not supported; expected \`stdio\` or \`streamable_http\`.`;
+    const meant = suggestTransports(transport).map((one) => `\`transport: ${one}\``);
+    return reader.error('transport-unsupported', place, message, `Write ${meant.join(' or ')}.`);
   }
+  if (entries.has('command') && !entries.has('url')) {
+    const message = 'Transport `sse` is for a server at a `url`, and this entry has a `command`.';
+    reader.error('transport-sse', place, message, 'Write `transport: stdio`.');
+    return 'stdio';
+  }
+  const message = 'There is no transport `sse`: `streamable_http` also works with HTTP+SSE servers.';
+  reader.error('transport-sse', place, message, 'Write `transport: streamable_http` and keep the `url`.');
+  return 'streamable_http';
 }
 
 const writtenOut = 'Write the value out: this key takes no reference.';
@@ -87,9 +82,17 @@ function readCommand(reader: EntryReader, entry: MapEntry | undefined): string |
   const fix = 'Write the program to start, for example `command: npx`.';
   const command = reader.string(entry, fix);
   if (!entry || command === undefined) return undefined;
-  const at = reader.atValue(entry);
-  if (hasArguments(command)) return reader.note(problems.commandWithArguments(at));
-  if (/^\s*(?:https?|wss?):\/\//i.test(command)) return reader.note(problems.commandIsAddress(at));
+  const at = reader.places.value(entry);
+  if (hasArguments(command)) {
+    const message = '`command` names one program, which is started without a shell; its arguments belong in `args`.';
+    const advice =
+      "Keep only the program in `command`, and write each argument as an item of `args`, for example `args: ['-y', some-server]`.";
+    return reader.error('command-with-arguments', at, message, advice);
+  }
+  if (/^\s*(?:https?|wss?):\/\//i.test(command)) {
+    const advice = 'Write `transport: streamable_http` and the address as `url`, and remove `command` and `args`.';
+    return reader.wrong(entry, 'a program', advice, 'an address');
+  }
   const instead =
     '`command` takes no reference: write the path out (`./` is the folder in which the server starts), or only the name of a program on the `PATH`.';
   noteForeign(reader, command, at, '`command`', argumentSyntaxes, instead);
@@ -99,9 +102,9 @@ function readCommand(reader: EntryReader, entry: MapEntry | undefined): string |
 function readArgs(reader: EntryReader, entry: MapEntry | undefined): Pick<StdioLaunch, 'args' | 'argReferences'> {
   const fix = "Write a list, for example `args: ['-y', 'some-server']`.";
   const references = new Map<number, Reference>();
-  const args = reader.texts(entry, 'An item of `args`', fix, (item, spot, index) => {
+  const args = reader.texts(entry, 'An item of `args`', fix, (item, place, index) => {
     if (!isReference(item)) return undefined;
-    const at = { what: `Argument ${index + 1}`, target: `argument ${index + 1}`, value: spot, key: spot };
+    const at = { what: `Argument ${index + 1}`, target: `argument ${index + 1}`, value: place, key: place };
     const reference = readReference(reader, item, at);
     if (reference) references.set(index, reference);
     return reference?.value ?? '';
@@ -118,8 +121,8 @@ function noteForeignArguments(reader: EntryReader, entries: Entries): void {
     const text = textOf(item);
     const found = text === undefined ? undefined : foreignReference(text, argumentSyntaxes);
     if (!found || (found.kind === 'variable' && own?.has(found.name))) continue;
-    const spot = reader.spot(reader.places.item(args, item));
-    reader.noteWarning(() => problems.referenceNotReplaced(spot, `argument ${index + 1}`, found));
+    const place = reader.places.item(args, item);
+    reader.noteWarning(() => problems.referenceNotReplaced(place, `argument ${index + 1}`, found));
   }
 }
 
@@ -130,7 +133,14 @@ function readCwd(reader: EntryReader, entry: MapEntry | undefined): string | und
   if (written === undefined) return undefined;
   const cwd = path.resolve(folder, written);
   if (!reader.starts || reader.deps.directoryExists(cwd)) return cwd;
-  return reader.note(problems.cwdMissing(reader.atValue(entry), written, cwd));
+  const message = `The directory \`${cwd}\` of \`cwd\` does not exist.`;
+  const fix = 'Create the directory, or correct `cwd`; it is relative to the workspace folder.';
+  return reader.error('cwd-missing', reader.places.value(entry), message, unexpanded(written) ?? fix);
+}
+
+function unexpanded(written: string): string | undefined {
+  const isUnexpanded = written.startsWith('~') || foreignReference(written, argumentSyntaxes) !== undefined;
+  return isUnexpanded ? 'Write the path out: `~` and variables are not expanded.' : undefined;
 }
 
 function readUrl(
@@ -140,14 +150,17 @@ function readUrl(
   if (!entry) return undefined;
   const fix = 'Write an address, for example `url: https://example.com/mcp`.';
   const { value } = entry;
-  const at = reader.atValue(entry);
-  const place = { what: '`url`', target: '`url`', value: at, key: reader.atKey(entry) };
+  const at = reader.places.value(entry);
+  const place = { what: '`url`', target: '`url`', value: at, key: reader.places.key(entry) };
   const reference = value.kind === 'map' ? readReference(reader, value, place) : undefined;
   const written = value.kind === 'map' ? reference?.value : reader.string(entry, fix, 'secret');
   if (written === undefined) return undefined;
   const url = { url: written, ...(reference && { urlReference: reference }) };
   if (reference && written === '') return url;
-  const invalid = (why: string): undefined => reader.note(problems.urlInvalid(at, why, correctionOf(reference)));
+  const whole = 'Write the whole address of the server, for example `url: https://example.com/mcp`.';
+  // The address may hold credentials, so no reason quotes it.
+  const invalid = (why: string): undefined =>
+    reader.error('url-invalid', at, `\`url\` ${why}.`, correctionOf(reference) ?? whole);
   if (written.trim() === '') return invalid('is empty');
   if (!reference) noteForeign(reader, written, at, '`url`', everySyntax);
   if (!URL.canParse(written)) return invalid('is not a complete URL');
@@ -159,12 +172,12 @@ function readUrl(
 
 function readSessionId(reader: EntryReader, entry: MapEntry | undefined): string {
   const sessionId = reader.string(entry, "Write a text in quotes, or `sessionId: ''` for none.", 'secret');
-  if (entry && sessionId !== undefined)
-    noteForeign(reader, sessionId, reader.atValue(entry), '`sessionId`', everySyntax, writtenOut);
-  if (entry === undefined || sessionId === undefined || /^[\x21-\x7e]*$/.test(sessionId)) return sessionId ?? '';
-  const what = '`sessionId` holds a space or a character that is not visible ASCII';
-  reader.note(problems.headerInvalid(reader.atValue(entry), what, 'Write the session id as the server gave it.'));
-  return '';
+  if (!entry || sessionId === undefined) return '';
+  noteForeign(reader, sessionId, reader.places.value(entry), '`sessionId`', everySyntax, writtenOut);
+  if (/^[\x21-\x7e]*$/.test(sessionId)) return sessionId;
+  const message = '`sessionId` holds a space or a character that is not visible ASCII.';
+  const fix = 'Write the session id as the server gave it.';
+  return reader.error('header-invalid', reader.places.value(entry), message, fix) ?? '';
 }
 
 function readEnv(reader: EntryReader, entry: MapEntry | undefined): Map<string, EnvValue> {
@@ -172,12 +185,15 @@ function readEnv(reader: EntryReader, entry: MapEntry | undefined): Map<string, 
   const fix = 'Write a map from names to values, for example `env: { MODE: ci }`.';
   for (const item of reader.freeTable(entry, fix).values()) {
     if (item.key === '' || /[=\0]/.test(item.key) || !item.keyIsText) {
-      reader.note(problems.envNameInvalid(reader.atKey(item), item.key));
+      const why = 'cannot be the name of an environment variable: it is empty or holds `=` or NUL';
+      const message = `\`${problems.shortened(item.key)}\` ${why}.`;
+      reader.error('env-name-invalid', reader.places.key(item), message, 'Rename or remove the variable.');
       continue;
     }
     const value = readValue(reader, item, `\`${problems.shortened(item.key)}\``, '{ env: NAME }');
     const what = `The value of \`${problems.shortened(item.key)}\``;
-    if (value && reader.withoutNul(value.value, reader.atValue(item), what) !== undefined) values.set(item.key, value);
+    if (value && reader.withoutNul(value.value, reader.places.value(item), what) !== undefined)
+      values.set(item.key, value);
   }
   return values;
 }
@@ -192,27 +208,31 @@ function readHeaders(reader: EntryReader, entry: MapEntry | undefined): Map<stri
   const fix = "Write a map from names to values, for example `headers: { X-Client: 'minds' }`.";
   for (const item of reader.freeTable(entry, fix).values()) {
     const name = problems.shortened(item.key);
+    const place = reader.places.key(item);
     if (!item.keyIsText || !/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(item.key)) {
-      const what = `\`${name}\` cannot be the name of an HTTP header`;
-      reader.note(problems.headerInvalid(reader.atKey(item), what, 'Write a name of ASCII letters, digits and `-`.'));
+      const message = `\`${name}\` cannot be the name of an HTTP header.`;
+      reader.error('header-invalid', place, message, 'Write a name of ASCII letters, digits and `-`.');
       continue;
     }
     const first = written.get(item.key.toLowerCase());
     if (first) {
-      reader.note(problems.duplicateKey(reader.atKey(item), item.key, reader.places.key(first), true));
+      reader.note(problems.duplicateKey(place, item.key, reader.places.key(first), true));
       continue;
     }
     written.set(item.key.toLowerCase(), item);
     if (protocolHeader.test(item.key)) {
-      reader.noteWarning(() => problems.headerOfProtocol(reader.atKey(item), name));
+      const message = `The header \`${name}\` belongs to the protocol, so it is sent as MCP needs it, and this value is not.`;
+      const isSession = item.key.toLowerCase() === 'mcp-session-id';
+      const instead = isSession ? 'Write the session id as `sessionId` instead.' : 'Remove the header.';
+      reader.warn('header-invalid', place, message, instead);
       continue;
     }
     const value = readValue(reader, item, `header \`${name}\``, "{ prefix: 'Bearer ', env: NAME }");
     if (value === undefined) continue;
     if (!isHeaderValue(value.value)) {
-      const what = `The value of header \`${name}\` holds a line break, a control character or one beyond Latin-1`;
+      const message = `The value of header \`${name}\` holds a line break, a control character or one beyond Latin-1.`;
       const next = correctionOf(value) ?? 'Remove the character.';
-      reader.note(problems.headerInvalid(reader.atValue(item), what, next));
+      reader.error('header-invalid', reader.places.value(item), message, next);
     } else values.set(item.key, value);
   }
   return values;
@@ -238,31 +258,26 @@ function readOAuth(reader: EntryReader, entry: MapEntry | undefined): OAuthSetti
   const grant = reader.word(entries.get('grant'), grants, help) ?? 'authorization_code';
   const client = entries.get('clientId');
   const clientId = reader.string(client, 'Write the id as the authorization server gave it.') ?? '';
-  if (client) noteForeign(reader, clientId, reader.atValue(client), '`clientId`', everySyntax, writtenOut);
+  if (client) noteForeign(reader, clientId, reader.places.value(client), '`clientId`', everySyntax, writtenOut);
   const secret = (key: string): EnvValue | undefined => {
     const found = entries.get(key);
     return found && readValue(reader, found, `\`${key}\``, '{ env: NAME }');
   };
-  const settings: OAuthSettings = {
-    grant,
-    clientId,
-    issuer: readIssuer(reader, entries.get('issuer')),
-    clientSecret: secret('clientSecret'),
-    privateKey: secret('privateKey'),
-    scopes:
-      reader.texts(entries.get('scopes'), 'An item of `scopes`', 'Write a list, for example `scopes: [read]`.') ?? [],
-    redirectPort: readPort(reader, entries.get('redirectPort')),
-  };
+  const issuer = readIssuer(reader, entries.get('issuer'));
+  const [clientSecret, privateKey] = [secret('clientSecret'), secret('privateKey')];
+  const scopesFix = 'Write a list, for example `scopes: [read]`.';
+  const scopes = reader.texts(entries.get('scopes'), 'An item of `scopes`', scopesFix) ?? [];
+  const redirectPort = readPort(reader, entries.get('redirectPort'));
   if (grant === 'client_credentials' && clientId === '' && !entries.has('clientId')) {
-    reader.missingKey(entries, reader.atKey(entry), '`oauth`', 'clientId', 'clientId: my-client');
+    reader.missingKey(entries, reader.places.key(entry), '`oauth`', 'clientId', 'clientId: my-client');
   }
   // Otherwise whoever the server names would be shown the secret.
   const shown = entries.get('clientSecret') ?? entries.get('privateKey');
   if (shown && !entries.has('issuer')) {
     const example = 'issuer: https://auth.example.com';
-    reader.missingKey(entries, reader.atKey(shown), '`oauth` with credentials of a client', 'issuer', example);
+    reader.missingKey(entries, reader.places.key(shown), '`oauth` with credentials of a client', 'issuer', example);
   }
-  return settings;
+  return { grant, clientId, issuer, clientSecret, privateKey, scopes, redirectPort };
 }
 
 function readIssuer(reader: EntryReader, entry: MapEntry | undefined): string | undefined {
@@ -271,8 +286,8 @@ function readIssuer(reader: EntryReader, entry: MapEntry | undefined): string | 
   if (written === undefined || !entry) return undefined;
   const url = URL.canParse(written) ? new URL(written) : undefined;
   const isPlain = url?.username === '' && url.password === '' && url.search === '' && url.hash === '';
-  if (url && isPlain && (url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname))))
-    return written;
+  const isSafe = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname));
+  if (isPlain && isSafe) return written;
   return reader.wrong(entry, 'an https address without user, query and fragment', fix);
 }
 
@@ -297,7 +312,12 @@ function readEnvFile(reader: EntryReader, entry: MapEntry | undefined): EnvFile 
   const file = path.resolve(folder, written);
   if (!reader.starts) return { file, values: new Map() };
   const unusable = (reason: string): undefined =>
-    reader.note(problems.envFileUnusable(reader.atValue(entry), written, file, reason));
+    reader.error(
+      'env-file-unusable',
+      reader.places.value(entry),
+      `The file \`${file}\` of \`envFile\` cannot be used: ${reason}.`,
+      unexpanded(written) ?? 'Make it a file of variables in the workspace folder, or correct `envFile`.',
+    );
   // A workspace must not cause reads of other files (S1a). The user's own file may name any.
   const reading = reader.deps.envFile?.(file, origin === 'user' ? undefined : folder);
   if (reading === undefined) return { file, values: new Map() };

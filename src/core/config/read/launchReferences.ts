@@ -1,7 +1,4 @@
-/**
- * The references of a launch to printed values (C2). Their values are not in the definition, because no program runs
- * before a person has approved it. Everything here is pure.
- */
+/** The references of a launch to printed values (C2). No program runs before a person has approved it. */
 import type { EnvValue, Launch, Reference, ReferenceSource } from '../model.js';
 
 export type CommandSource = Extract<ReferenceSource, { kind: 'command' }>;
@@ -12,20 +9,19 @@ export interface CommandReference {
   readonly path: readonly (string | number)[];
 }
 
-type Change = (reference: Reference, path: CommandReference['path']) => Reference;
-
 export function commandReferences(launch: Launch): CommandReference[] {
-  return referencesOf(launch).flatMap(({ source, path }) => (source.kind === 'command' ? [{ source, path }] : []));
+  const found: CommandReference[] = [];
+  changed(launch, (reference, path) => {
+    if (reference.source.kind === 'command') found.push({ source: reference.source, path });
+    return reference;
+  });
+  return found;
 }
 
 export function usesSecrets(launch: Launch): boolean {
-  return referencesOf(launch).some(({ source }) => source.kind === 'secret');
-}
-
-function referencesOf(launch: Launch): { readonly source: ReferenceSource; readonly path: CommandReference['path'] }[] {
-  const found: { source: ReferenceSource; path: CommandReference['path'] }[] = [];
-  changed(launch, (reference, path) => {
-    found.push({ source: reference.source, path });
+  let found = false;
+  changed(launch, (reference) => {
+    found ||= reference.source.kind === 'secret';
     return reference;
   });
   return found;
@@ -39,7 +35,7 @@ export function withOutputs(launch: Launch, outputOf: (source: CommandSource) =>
   });
 }
 
-function changed(launch: Launch, change: Change): Launch {
+function changed(launch: Launch, change: (reference: Reference, path: CommandReference['path']) => Reference): Launch {
   const changedValue = (value: EnvValue, path: CommandReference['path']): EnvValue =>
     value.kind === 'reference' ? change(value, path) : value;
   const changedValues = (of: 'env' | 'headers', values: ReadonlyMap<string, EnvValue>): Map<string, EnvValue> =>

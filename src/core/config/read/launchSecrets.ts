@@ -1,7 +1,4 @@
-/**
- * Finds the secrets of a launch, for logs, problems and status (E4): the values of `env`, `headers` and references, in
- * every form a server may quote, and the secrets in its arguments and its address. Everything here is pure.
- */
+/** Finds the secrets of a launch, for logs, problems and status (E4), in every form that a server may quote. */
 import { isSecretName, secretsIn, secretsOfArguments } from '../../base/secrets.js';
 import type { EnvValue, Launch, Reference } from '../model.js';
 

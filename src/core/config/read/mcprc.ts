@@ -1,7 +1,4 @@
-/**
- * Reads `.mcprc` (Kode's form: JSON, servers flat or under `mcpServers`) as servers and problems (C5). Kode's words are
- * translated with their places, then entries are read like those of `.minds/mcp.yaml`. Invariants: those of `parse`.
- */
+/** Reads `.mcprc` (C5): Kode's words are translated with their places, then entries are read like ours. Never throws. */
 import { withoutMark } from '../../base/byteOrderMark.js';
 import { describe, type Entries, EntryReader } from './entryReader.js';
 import { readJson } from '../../yaml/jsonTree.js';
@@ -16,11 +13,12 @@ export function parseMcprc(source: SourceText, deps: ConfigDeps): ParsedSource {
   const text = withoutMark(source.text);
   const places = new FilePlaces(source.file, text);
   const { errors, root } = readJson(text);
-  if (errors.length > 0) {
-    const found = errors.map(({ what, span }) => problems.jsonSyntax({ place: places.visible(span) }, what));
-    return refused(source.file, found);
-  }
   const reader = new EntryReader(undefined, places, deps, source);
+  for (const { what, span } of errors) {
+    const fix = 'Write JSON; comments and commas at the end are allowed.';
+    reader.error('json-syntax', places.visible(span), `The file is not JSON: ${what}.`, fix);
+  }
+  if (reader.failed) return refused(source.file, reader.whole(source.file));
   const servers = serversOf(reader, root);
   if (!servers || reader.failed) return refused(source.file, reader.whole(source.file));
   const entries = [...servers.values()].filter(({ key }) => key !== '$schema');
@@ -31,17 +29,19 @@ function serversOf(reader: EntryReader, root: ValueNode): Entries | undefined {
   const { places } = reader;
   if (root.kind !== 'map') {
     const place = isEmpty(root) ? places.visible(root.span) : places.place(root.span);
-    return reader.note(problems.jsonRootNotAMap({ place }, describe(root)));
+    return reader.note(problems.jsonRootNotAMap(place, describe(root)));
   }
   const nested = root.entries.get('mcpServers');
   const at = places.place(root.span);
   if (!nested) return reader.entries(root, at, problems.duplicateServer);
   for (const entry of root.entries.values()) {
     if (entry === nested || entry.key === '$schema') continue;
-    reader.note(problems.keyBesideServers(reader.atKey(entry), entry.key));
+    const message = `\`${problems.shortened(entry.key)}\` is next to \`mcpServers\`, where it has no effect.`;
+    const fix = 'Move it into `mcpServers` if it is a server, or remove it.';
+    reader.warn('unknown-key', places.key(entry), message, fix);
   }
   if (nested.value.kind === 'map') return reader.entries(nested.value, at, problems.duplicateServer);
-  return reader.note(problems.jsonRootNotAMap(reader.atValue(nested), describe(nested.value), '`mcpServers`'));
+  return reader.note(problems.jsonRootNotAMap(places.value(nested), describe(nested.value), '`mcpServers`'));
 }
 
 /** Names of the HTTP transports. Here they are one (X2). */
@@ -55,9 +55,11 @@ function translated(server: MapEntry): MapEntry {
   for (const entry of written.values()) {
     const { key, value } = entry;
     if (key === 'transport' || (key === 'type' && !written.has('transport'))) {
-      entries.set('transport', { ...entry, value: transportOf(value) });
+      const isHttp = value.kind === 'scalar' && httpWords.includes(String(value.value));
+      entries.set('transport', { ...entry, value: isHttp ? { ...value, value: 'streamable_http' } : value });
     } else if (key === 'disabled' && !written.has('enabled')) {
-      entries.set('enabled', { ...entry, value: opposite(value) });
+      const isTruth = value.kind === 'scalar' && typeof value.value === 'boolean';
+      entries.set('enabled', { ...entry, value: isTruth ? { ...value, value: !value.value } : value });
     } else entries.set(key, entry);
   }
   if (!entries.has('transport') && written.has('url') !== written.has('command')) {
@@ -67,13 +69,4 @@ function translated(server: MapEntry): MapEntry {
     entries.set('transport', { key: 'transport', keyIsText: true, keySpan: span, value });
   }
   return { ...server, value: { ...server.value, entries } };
-}
-
-function transportOf(node: ValueNode): ValueNode {
-  const isHttp = node.kind === 'scalar' && httpWords.includes(String(node.value));
-  return isHttp ? { ...node, value: 'streamable_http' } : node;
-}
-
-function opposite(node: ValueNode): ValueNode {
-  return node.kind === 'scalar' && typeof node.value === 'boolean' ? { ...node, value: !node.value } : node;
 }

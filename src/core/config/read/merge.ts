@@ -1,19 +1,10 @@
 /**
- * Merges several config files into one model (C4, C5): by the order of the files, then by the order in the file. A file
- * with a refused reload keeps its last content. An id of a higher source shadows it in a lower one of the same folder
- * and in the user's file. In another folder it is a problem.
- *
- * Invariants: an id is in the model once. No part of a refused text gets in. A removed source leaves nothing behind.
+ * Merges several config files into one model (C4, C5). A file with a refused reload keeps its last content. An id of a
+ * higher source shadows it in a lower one of the same folder and in the user's file. In another folder it is a problem.
  */
 import type { Place, Problem } from '../../base/problem.js';
-import {
-  isEnabled,
-  type ConfigModel,
-  type ConfigDeps,
-  type ConfiguredServer,
-  type ParsedSource,
-  type SourceText,
-} from '../model.js';
+import { isEnabled } from '../model.js';
+import type { ConfigModel, ConfigDeps, ConfiguredServer, ParsedSource, SourceText } from '../model.js';
 import { parseMcprc } from './mcprc.js';
 import { parseMindsFile } from './parse.js';
 import { fileUnreadable, idInOtherFolder, serverShadowed } from '../problems.js';
@@ -51,16 +42,13 @@ export function mergeSources(
       }
       // The places of a remembered parse do not fit the present text.
       if (source.kind === 'refused') continue;
-      const place = placesOf(server).key;
-      const spot = { place, server: server.id };
-      const holder = placesOf(held.server).key;
-      if (serving.origin === 'user' || serving.folder === held.folder) {
-        problems.push(serverShadowed(spot, server.id, holder));
-        shadowed.set(server.id, [...(shadowed.get(server.id) ?? []), place]);
-      } else {
-        const found = idInOtherFolder(spot, server.id, holder);
-        problems.push(isEnabled(server) ? found : { ...found, severity: 'information' });
-      }
+      const place = server.places.key;
+      const holder = held.server.places.key;
+      const isShadowed = serving.origin === 'user' || serving.folder === held.folder;
+      if (isShadowed) shadowed.set(server.id, [...(shadowed.get(server.id) ?? []), place]);
+      const found = isShadowed ? serverShadowed(place, server.id, holder) : idInOtherFolder(place, server.id, holder);
+      const severity = isEnabled(server) ? found.severity : 'information';
+      problems.push({ ...found, server: server.id, severity });
     }
   }
   const model = { servers: [...servers.values()].map(({ server }) => server), shadowed };
@@ -74,7 +62,9 @@ export class ConfigState {
   apply(sources: readonly SourceText[], deps: ConfigDeps): Omit<MergedSources, 'accepted'> {
     const byFile = new Map<string, SourceText>();
     for (const source of sources) if (!byFile.has(source.file)) byFile.set(source.file, source);
-    const parsed = [...byFile.values()].map((source) => parseSource(source, deps));
+    const parsed = [...byFile.values()].map((source) =>
+      source.origin === 'mcprc' ? parseMcprc(source, deps) : parseMindsFile(source, deps),
+    );
     const { accepted, ...merged } = mergeSources(parsed, this.accepted);
     this.accepted = accepted;
     const unreadable = [...byFile.values()].flatMap(({ file, unreadable: reason }) =>
@@ -82,12 +72,4 @@ export class ConfigState {
     );
     return { ...merged, problems: [...unreadable, ...merged.problems] };
   }
-}
-
-function parseSource(source: SourceText, deps: ConfigDeps): ParsedSource {
-  return source.origin === 'mcprc' ? parseMcprc(source, deps) : parseMindsFile(source, deps);
-}
-
-function placesOf(server: ConfiguredServer): { readonly key: Place } {
-  return server.kind === 'valid' ? server.definition.places : server.places;
 }

@@ -1,7 +1,4 @@
-/**
- * Turns nodes into places in a file, for problems. A block value of several lines and an empty value are shown at their
- * key, everything else at itself.
- */
+/** Places of nodes, for problems. A block value of several lines and an empty value are shown at their key. */
 import type { Place } from '../../base/problem.js';
 import type { ServerPlaces } from '../model.js';
 import { TextPositions, type Span } from '../../yaml/textPositions.js';
@@ -60,28 +57,20 @@ export class FilePlaces {
 }
 
 export function serverPlaces(places: FilePlaces, server: MapEntry): ServerPlaces {
-  /** Follows a path to its last written step. `item` is the step if it is in a list. */
-  const find = (
-    path: Path,
-  ): { readonly entry: MapEntry; readonly item: ValueNode | undefined; readonly isWhole: boolean } => {
+  /** Follows a path to its last written step. @param ofKey at a key, if the whole path is written */
+  const find = (path: Path, ofKey: boolean): Place => {
     let [entry, item, node]: [MapEntry, ValueNode | undefined, ValueNode] = [server, undefined, server.value];
+    let isWhole = true;
     for (const step of path) {
       const next = node.kind === 'map' ? node.entries.get(String(step)) : undefined;
       const inList = node.kind === 'list' && typeof step === 'number' ? node.items[step] : undefined;
       const below = next?.value ?? inList;
-      if (!below) return { entry, item, isWhole: false };
+      isWhole = below !== undefined;
+      if (!below) break;
       [entry, item, node] = [next ?? entry, inList, below];
     }
-    return { entry, item, isWhole: true };
-  };
-  const value = (path: Path): Place => {
-    const { entry, item } = find(path);
     if (item) return places.item(entry, item);
-    return entry === server ? places.key(server) : places.value(entry);
+    return entry === server || (ofKey && isWhole) ? places.key(entry) : places.value(entry);
   };
-  const keyAt = (path: Path): Place => {
-    const { entry, item, isWhole } = find(path);
-    return isWhole && !item ? places.key(entry) : value(path);
-  };
-  return { key: places.key(server), value, keyAt };
+  return { key: places.key(server), value: (path) => find(path, false), keyAt: (path) => find(path, true) };
 }

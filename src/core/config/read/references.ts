@@ -1,7 +1,5 @@
-/**
- * Reads values from elsewhere (C2): a text, or a reference such as `{ prefix: 'Bearer ', env: NAME }`. No problem
- * quotes a text, because it may be a secret.
- */
+/** Reads a text or a reference (C2). No problem quotes a text, because it may be a secret. */
+import type { Place } from '../../base/problem.js';
 import { nearest } from '../../base/nearest.js';
 import { textOf, type MapEntry, type MapNode, type ValueNode } from '../../yaml/valueNodes.js';
 import { describeKind, type EntryReader } from './entryReader.js';
@@ -15,18 +13,18 @@ interface ValuePlace {
   readonly what: string;
   /** The target of the value in a sentence, for example `` header `X-Key` ``. */
   readonly target: string;
-  readonly value: problems.Spot;
-  readonly key: problems.Spot;
+  readonly value: Place;
+  readonly key: Place;
 }
 
 export function readValue(reader: EntryReader, entry: MapEntry, target: string, example: string): EnvValue | undefined {
   const text = textOf(entry.value);
   if (text !== undefined) {
-    noteForeign(reader, text, reader.atValue(entry), target, everySyntax);
+    noteForeign(reader, text, reader.places.value(entry), target, everySyntax);
     return { kind: 'literal', value: text };
   }
   const what = `The value of \`${problems.shortened(entry.key)}\``;
-  const at = { what, target, value: reader.atValue(entry), key: reader.atKey(entry) };
+  const at = { what, target, value: reader.places.value(entry), key: reader.places.key(entry) };
   if (entry.value.kind === 'map') return readReference(reader, entry.value, at);
   const fix = `Write a text (\`''\` for an empty one) or \`${example}\`.`;
   return reader.note(problems.wrongType(at.value, what, 'a text or a map with `env`', describeKind(entry.value), fix));
@@ -36,13 +34,13 @@ export function readValue(reader: EntryReader, entry: MapEntry, target: string, 
 export function noteForeign(
   reader: EntryReader,
   text: string,
-  spot: problems.Spot,
+  place: Place,
   target: string,
   syntaxes: readonly Syntax[],
   instead?: string,
 ): void {
   const found = foreignReference(text, syntaxes);
-  if (found) reader.noteWarning(() => problems.referenceNotReplaced(spot, target, found, instead));
+  if (found) reader.noteWarning(() => problems.referenceNotReplaced(place, target, found, instead));
 }
 
 /** True if a map is a reference. An unquoted `key: value` of YAML is a map too. */
@@ -51,11 +49,11 @@ export function isReference(node: ValueNode): node is MapNode {
 }
 
 export function readReference(reader: EntryReader, map: MapNode, at: ValuePlace): Reference | undefined {
-  const entries = reader.knownEntries('reference', map, at.key.place);
+  const entries = reader.knownEntries('reference', map, at.key);
   const sources = ['env', 'secret', 'command'];
   const [written, other] = sources.flatMap((key) => entries.get(key) ?? []);
   if (!written) return reader.missing(entries, sources, () => problems.missingKey(at.key, at.what, 'env', 'env: NAME'));
-  if (other) return reader.note(problems.twoSources(reader.atKey(other), at.what, written.key, other.key));
+  if (other) return reader.note(problems.twoSources(reader.places.key(other), at.what, written.key, other.key));
   const source = readSource(reader, written);
   const affix = (key: string, otherwise: string | undefined): string | undefined => {
     const entry = entries.get(key);
@@ -68,16 +66,23 @@ export function readReference(reader: EntryReader, map: MapNode, at: ValuePlace)
   const reference = { kind: 'reference', source, prefix, suffix, fallback } as const;
   if (source.kind === 'command') {
     const meaningless = entries.get('default');
-    if (meaningless) return reader.note(problems.twoSources(reader.atKey(meaningless), at.what, 'command', 'default'));
+    if (meaningless)
+      return reader.note(problems.twoSources(reader.places.key(meaningless), at.what, 'command', 'default'));
     return { ...reference, value: '' };
   }
-  const found = valueOf(reader, source) ?? fallback;
+  const { env, secret } = reader.deps;
+  const { name } = source;
+  const present = source.kind === 'secret' ? secret?.(name) : Object.hasOwn(env, name) ? env[name] : undefined;
+  const found = present ?? fallback;
   if (found !== undefined) return { ...reference, value: prefix + found + suffix };
   if (!reader.starts || entries.has('default')) return { ...reference, value: '' };
-  if (source.kind === 'secret') return reader.note(problems.secretUnset(at.value, source.name, at.target));
-  const { env } = reader.deps;
+  if (source.kind === 'secret') {
+    const fix = `Enter its value with “MCP Toolsets: Set Secret…”. On the command line, run \`mcp-toolsets secret set ${name}\`, or set the environment variable of that name.`;
+    const message = `The secret \`${name}\`, needed for ${at.target}, has no value yet.`;
+    return reader.error('secret-unset', at.value, message, fix);
+  }
   const set = Object.keys(env).filter((key) => env[key] !== undefined);
-  return reader.note(problems.envUnset(at.value, source.name, at.target, nearest(source.name, set)));
+  return reader.note(problems.envUnset(at.value, name, at.target, nearest(name, set)));
 }
 
 function readSource(reader: EntryReader, entry: MapEntry): ReferenceSource | undefined {
@@ -117,12 +122,4 @@ function readCommandSource(reader: EntryReader, entry: MapEntry): ReferenceSourc
   const [program = '', ...args] = argv;
   if (program.trim() !== '') return { kind: 'command', argv: [program, ...args], cwd: reader.source.folder };
   return reader.wrong(entry, 'a program', fix, 'none');
-}
-
-type NamedSource = Exclude<ReferenceSource, { kind: 'command' }>;
-
-function valueOf(reader: EntryReader, { kind, name }: NamedSource): string | undefined {
-  const { env, secret } = reader.deps;
-  if (kind === 'secret') return secret?.(name);
-  return Object.hasOwn(env, name) ? env[name] : undefined;
 }

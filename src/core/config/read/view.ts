@@ -1,30 +1,13 @@
-/**
- * Reads the view of an entry (C3, N1 to N3): filters, transforms, timeouts and `manual`, the text about a toolset in a file
- * shared with Dominds. Their changes restart nothing. `contentFile` is left to Dominds.
- */
+/** Reads the view of an entry (C3, N1 to N3). Its changes restart nothing. `contentFile` is left to Dominds. */
+import { roundingError } from '../../base/exactNumbers.js';
 import type { Problem } from '../../base/problem.js';
 import { defaultTimeouts, milliseconds } from '../durations.js';
-import { describe, describeKind, type Entries, type EntryReader } from './entryReader.js';
-import type {
-  ArgumentOverride,
-  NameFilter,
-  ResourceSelection,
-  Timeouts,
-  ToolOverride,
-  ToolOverrides,
-  Transform,
-} from '../model.js';
+import { describe, type Entries, type EntryReader } from './entryReader.js';
+import type { ArgumentOverride, NameFilter, ResourceSelection, Timeouts, ToolOverride, Transform } from '../model.js';
 import type { ServerView } from '../hash.js';
 import * as problems from '../problems.js';
-import {
-  isEmpty,
-  plainValue,
-  textOf,
-  valueIn,
-  type MapEntry,
-  type MapNode,
-  type ValueNode,
-} from '../../yaml/valueNodes.js';
+import { isEmpty, plainValue, textOf, valueIn } from '../../yaml/valueNodes.js';
+import type { MapEntry, MapNode, ValueNode } from '../../yaml/valueNodes.js';
 
 export function readView(reader: EntryReader, entries: Entries): ServerView {
   const startFix = 'Write `window` (with the window) or `call` (with the first call, if its tools are remembered).';
@@ -69,7 +52,9 @@ function readPatterns(reader: EntryReader, entry: MapEntry | undefined): readonl
   // Blank patterns count as no patterns (N1). They stay in the list, so every pattern keeps its place.
   for (const item of entry.value.kind === 'list' ? entry.value.items : []) {
     if (textOf(item)?.trim() !== '') continue;
-    reader.note(problems.patternBlank(reader.spot(reader.places.item(entry, item)), entry.key));
+    const message = `A pattern of \`${entry.key}\` is blank and is ignored.`;
+    const advice = 'Remove it, or write the name of a tool; `*` is any text.';
+    reader.warn('pattern-blank', reader.places.item(entry, item), message, advice);
   }
   return patterns;
 }
@@ -79,7 +64,8 @@ function readTransform(reader: EntryReader, entry: MapEntry | undefined): readon
   if (!entry || !list) return [];
   if (list.items.length > mostSteps) {
     const found = list.items.length.toLocaleString('en-US');
-    return reader.wrong(entry, `a list of at most ${mostSteps} steps`, fewer, found) ?? [];
+    const fix = 'Write one prefix and one suffix.';
+    return reader.wrong(entry, `a list of at most ${mostSteps} steps`, fix, found) ?? [];
   }
   return list.items.map((item) => readStep(reader, entry, item)).filter((step) => step !== undefined);
 }
@@ -92,25 +78,24 @@ function readToolTransform(
 ): readonly Transform[] {
   const steps = readTransform(reader, ofServer);
   if (!ofTools || isEmpty(ofTools.value)) return steps;
-  if (ofServer && steps.length > 0) reader.note(problems.transformNotUsed(reader.atKey(ofServer)));
+  if (ofServer && steps.length > 0) {
+    const message = '`transform` is not used here, because `tools.transform` replaces it.';
+    const fix = 'Leave it for the program that reads it, or remove it.';
+    reader.note(problems.keyNotUsed(reader.places.key(ofServer), message, fix));
+  }
   return readTransform(reader, ofTools);
 }
 
 /** Every name goes through every step, and N4 limits the result. */
 const mostSteps = 20;
 const longestAddition = 1024;
-const fewer = 'Write one prefix and one suffix.';
 
 function readStep(reader: EntryReader, list: MapEntry, item: ValueNode): Transform | undefined {
   const place = reader.places.item(list, item);
+  const expected = 'a map with `prefix` or `suffix`';
+  const fix = "Write `- prefix: 'my_'`, `- prefix: { remove: 'old_', add: 'my_' }` or `- suffix: '_v2'`.";
   const notAStep = (found: string): Problem =>
-    problems.wrongType(
-      reader.spot(place),
-      'An item of `transform`',
-      'a map with `prefix` or `suffix`',
-      found,
-      "Write `- prefix: 'my_'`, `- prefix: { remove: 'old_', add: 'my_' }` or `- suffix: '_v2'`.",
-    );
+    problems.wrongType(place, 'An item of `transform`', expected, found, fix);
   const wrong = (found: string): undefined => reader.note(notAStep(found));
   if (item.kind !== 'map') return wrong(describe(item));
   const entries = reader.knownEntries('transformItem', item, place);
@@ -132,7 +117,7 @@ function readReplacement(reader: EntryReader, entry: MapEntry, map: MapNode): Tr
   const part = (key: 'remove' | 'add'): string | undefined => {
     const found = entries.get(key);
     if (found) return readAddition(reader, found);
-    return reader.missingKey(entries, reader.atKey(entry), '`prefix`', key, `${key}: ''`);
+    return reader.missingKey(entries, reader.places.key(entry), '`prefix`', key, `${key}: ''`);
   };
   const remove = part('remove');
   const add = part('add');
@@ -140,13 +125,11 @@ function readReplacement(reader: EntryReader, entry: MapEntry, map: MapNode): Tr
 }
 
 function readAddition(reader: EntryReader, entry: MapEntry): string | undefined {
-  const { value } = entry;
-  const text = value.kind === 'scalar' && typeof value.value === 'string' ? value.value : undefined;
-  if (text !== undefined && text.length <= longestAddition) return text;
-  const found = text === undefined ? describeKind(value) : `one of ${text.length.toLocaleString('en-US')}`;
-  const expected = text === undefined ? 'a text' : `a text of at most ${longestAddition} characters`;
   const fix = `Write a text in quotes, for example \`${entry.key}: 'my_'\`.`;
-  return reader.wrong(entry, expected, fix, found);
+  const text = reader.string(entry, fix, 'secret');
+  if (text === undefined || text.length <= longestAddition) return text;
+  const found = `one of ${text.length.toLocaleString('en-US')}`;
+  return reader.wrong(entry, `a text of at most ${longestAddition} characters`, fix, found);
 }
 
 /** Reads the limits of resources. Dominds uses the same keys. */
@@ -173,13 +156,20 @@ function readDuration(reader: EntryReader, entry: MapEntry | undefined): number 
   if (!entry) return undefined;
   const written = entry.value.kind === 'scalar' ? entry.value.value : undefined;
   const ms = typeof written === 'number' ? written : typeof written === 'string' ? milliseconds(written) : NaN;
-  const fail = (why: string): undefined =>
-    reader.note(problems.durationInvalid(reader.atValue(entry), entry.key, `found ${describe(entry.value)}`, why));
+  const { key } = entry;
+  const place = reader.places.value(entry);
+  const fail = (why: string): undefined => {
+    const expected = 'a number of milliseconds or a text such as `250ms`, `30s` or `10m`';
+    const message = `\`${key}\` must be ${expected}; found ${describe(entry.value)}${why}.`;
+    return reader.error('duration-invalid', place, message, `Write a duration, for example \`${key}: 30s\`.`);
+  };
   if (ms === undefined || Number.isNaN(ms)) return fail(typeof written === 'string' ? hint(written) : '');
   if (ms < 1) return fail(', which is less than 1 ms');
   if (ms > longest) return fail(', which is more than 24 days');
   if (ms < 1000 && typeof written === 'number') {
-    reader.noteWarning(() => problems.durationShort(reader.atValue(entry), entry.key, ms));
+    // People mean seconds.
+    const message = `\`${key}\` is ${ms} ms, because a number without a unit counts milliseconds.`;
+    reader.warn('duration-invalid', place, message, `Write the unit: \`${key}: ${ms}s\` or \`${key}: ${ms}ms\`.`);
   }
   return Math.round(ms);
 }
@@ -195,14 +185,11 @@ const longestManual = 20_000;
 function readManual(reader: EntryReader, entry: MapEntry | undefined): string | undefined {
   if (!entry || isEmpty(entry.value)) return undefined;
   const { value } = entry;
-  const parts = value.kind === 'map' ? readParts(reader, entry, value) : [readText(reader, entry, 'a text or a map')];
-  return parts.filter(Boolean).join('\n\n').slice(0, longestManual) || undefined;
-}
-
-function readParts(reader: EntryReader, entry: MapEntry, map: MapNode): (string | undefined)[] {
-  const entries = reader.knownEntries('manual', map, reader.places.key(entry));
+  if (value.kind !== 'map') return readText(reader, entry, 'a text or a map')?.slice(0, longestManual) || undefined;
+  const entries = reader.knownEntries('manual', value, reader.places.key(entry));
   const content = entries.get('content');
-  return [content && readText(reader, content, 'a text'), ...readSections(reader, entries.get('sections'))];
+  const parts = [content && readText(reader, content, 'a text'), ...readSections(reader, entries.get('sections'))];
+  return parts.filter(Boolean).join('\n\n').slice(0, longestManual) || undefined;
 }
 
 function readText(reader: EntryReader, entry: MapEntry, expected: string): string | undefined {
@@ -214,15 +201,13 @@ function readText(reader: EntryReader, entry: MapEntry, expected: string): strin
 
 /** An unreadable text for agents must not keep a server from starting. */
 function warn(reader: EntryReader, entry: MapEntry, expected: string, fix: string): undefined {
-  const found = describe(entry.value);
-  const problem = problems.wrongType(reader.atValue(entry), `\`${entry.key}\``, expected, found, fix);
-  return reader.note({ ...problem, severity: 'warning' });
+  const message = `\`${entry.key}\` must be ${expected}; found ${describe(entry.value)}.`;
+  return reader.warn('wrong-type', reader.places.value(entry), message, fix);
 }
 
 function readSections(reader: EntryReader, entry: MapEntry | undefined): string[] {
-  if (!entry) return [];
+  if (!entry || isEmpty(entry.value)) return [];
   const { value } = entry;
-  if (isEmpty(value)) return [];
   const section = (title: string | undefined, content: ValueNode | undefined): string | undefined => {
     const text = textOf(content);
     return title === undefined || text === undefined ? undefined : `## ${title.trim()}\n\n${text.trim()}`;
@@ -242,17 +227,17 @@ function readSections(reader: EntryReader, entry: MapEntry | undefined): string[
 /** A server has fewer tools, and a tool fewer arguments. */
 const mostEntries = 1_000;
 
-/** Reads `tools.override` (O1–O6): descriptions and arguments of single tools. A wrong part makes the entry unusable (C4). */
-function readOverrides(reader: EntryReader, entry: MapEntry | undefined): ToolOverrides {
+/** Reads `tools.override` (O1–O6). A wrong part makes the entry unusable (C4). */
+function readOverrides(reader: EntryReader, entry: MapEntry | undefined): ReadonlyMap<string, ToolOverride> {
   const example = 'Write a map, for example `override: { create_issue: { description: Opens an issue. } }`.';
-  return namedTables(reader, entry, example, (one, map) => readTool(reader, one, map));
+  return namedTables(reader, entry, example, readTool);
 }
 
 function namedTables<Value>(
   reader: EntryReader,
   entry: MapEntry | undefined,
   fix: string,
-  read: (entry: MapEntry, map: MapNode) => Value | undefined,
+  read: (reader: EntryReader, entry: MapEntry, map: MapNode) => Value | undefined,
 ): ReadonlyMap<string, Value> {
   const entries = [...reader.freeTable(entry, fix).values()];
   if (entry && entries.length > mostEntries) {
@@ -262,7 +247,7 @@ function namedTables<Value>(
   const values = entries.flatMap((one) => {
     // All of it may be commented out.
     if (isEmpty(one.value)) return [];
-    const value = one.value.kind === 'map' ? read(one, one.value) : reader.wrong(one, 'a map', fix);
+    const value = one.value.kind === 'map' ? read(reader, one, one.value) : reader.wrong(one, 'a map', fix);
     return value === undefined ? [] : [[one.key, value] as const];
   });
   return new Map(values);
@@ -277,9 +262,7 @@ function readTool(reader: EntryReader, entry: MapEntry, map: MapNode): ToolOverr
     return reader.wrong(said, expected, 'Shorten it.', description.length.toLocaleString('en-US'));
   }
   const example = 'Write a map, for example `arguments: { repo: { fixed: acme/app } }`.';
-  const given = namedTables(reader, entries.get('arguments'), example, (one, table) =>
-    readArgument(reader, one, table),
-  );
+  const given = namedTables(reader, entries.get('arguments'), example, readArgument);
   return { ...(description !== undefined && { description }), arguments: given };
 }
 
@@ -294,7 +277,7 @@ function readArgument(reader: EntryReader, entry: MapEntry, map: MapNode): Argum
   if (!fixed && !byDefault && !allow) {
     return reader.missing(entries, ['fixed', 'default', 'allow'], () => {
       const [what, expected] = [`\`${entry.key}\``, '`fixed`, `default` or `allow`'];
-      return problems.wrongType(reader.atValue(entry), what, expected, describe(entry.value), fix);
+      return problems.wrongType(reader.places.value(entry), what, expected, describe(entry.value), fix);
     });
   }
   for (const given of [fixed, byDefault]) if (given) noteLosses(reader, given);
@@ -315,13 +298,12 @@ function noteLosses(reader: EntryReader, given: MapEntry, seen = new Set<ValueNo
     for (const entry of node.entries.values()) noteLosses(reader, entry, seen);
   } else if (node.kind === 'list') {
     for (const value of node.items) noteLosses(reader, { ...given, value }, seen);
-  } else if (typeof node.value === 'number' && !isExact(node.value, node.source)) {
+  } else if (
+    typeof node.value === 'number' &&
+    !(Number.isFinite(node.value) && roundingError(node.source) === undefined)
+  ) {
     reader.wrong(given, 'a number that JSON can hold', 'Write it in quotes, if the server takes a text.');
   }
-}
-
-function isExact(value: number, source: string): boolean {
-  return Number.isFinite(value) && (Number.isSafeInteger(value) || !/^[-+]?\d+$/.test(source));
 }
 
 /** An empty list would allow nothing, and a blank pattern too. */

@@ -26,7 +26,7 @@ export function readYamlFile(file: string, written: string): YamlFile {
   const { errors, warnings, root } = readYaml(text);
   const found = withoutConsequences(errors).slice(0, mostShown);
   const wrong = (span: Span, { message, fix }: Words): Problem =>
-    problem('yaml-syntax', 'error', { place: places.visible(span) }, message, fix);
+    problem('yaml-syntax', 'error', places.visible(span), message, fix);
   const keys = errors.length > 0 ? [] : keysBehindNoBreakSpace(root).slice(0, mostShown);
   const problems = [
     ...found.map((error) => wrong(error.span, visibleCause(error, text) ?? words(error))),
@@ -52,7 +52,7 @@ function yamlWarning(places: FilePlaces, error: YamlError): Problem {
   const message = `YAML: ${said}; it is ignored.`;
   const fix =
     'Remove the tag or directive, or write one that YAML 1.2 knows. Put a text that begins with `!` in quotes.';
-  return problem('yaml-syntax', 'warning', { place: places.place(error.span) }, message, fix);
+  return problem('yaml-syntax', 'warning', places.place(error.span), message, fix);
 }
 
 type Words = Pick<Problem, 'message' | 'fix'>;
@@ -135,7 +135,9 @@ function visibleCause(error: YamlError, text: string): Words | undefined {
     );
   }
   if (hasOtherBlank.test(line)) return noBreakSpace;
-  if (isUnfinishedKey(error) && /^\s*(?:- +)?["']?[\w.-]+["']?:(?!\/\/)\S/.test(line)) {
+  const isImplicitKey = error.id === 'MISSING_CHAR' && error.message.startsWith('Implicit map keys');
+  const isUnfinishedKey = isImplicitKey || error.id === 'MULTILINE_IMPLICIT_KEY';
+  if (isUnfinishedKey && /^\s*(?:- +)?["']?[\w.-]+["']?:(?!\/\/)\S/.test(line)) {
     return say('Not valid YAML: a blank is missing after the `:`.', 'Write a blank, for example `version: 1`.');
   }
   if (error.id === 'BLOCK_AS_IMPLICIT_KEY' && !/:(?:\s|$)/.test(rest)) {
@@ -144,54 +146,44 @@ function visibleCause(error: YamlError, text: string): Words | undefined {
   return undefined;
 }
 
-function isUnfinishedKey({ id, message }: Extract<YamlError, { kind: 'syntax' }>): boolean {
-  return id === 'MULTILINE_IMPLICIT_KEY' || (id === 'MISSING_CHAR' && message.startsWith('Implicit map keys'));
-}
+const quoteText = 'Put a text that holds `: ` or begins with a special character in quotes.';
+
+/** The next step for an error of the library, and a better message than its own. */
+const byId: Readonly<Record<string, readonly [fix: string, message?: string]>> = {
+  TAB_AS_INDENT: ['Indent with spaces.', 'Not valid YAML: a tab is used as indentation.'],
+  BAD_ALIAS: [quotePattern],
+  BAD_INDENT: [sameIndentation],
+  MISSING_CHAR: ['Add the missing character, or put a text with special characters in quotes.'],
+  MULTILINE_IMPLICIT_KEY: ['Write `:` and a value after the key.', 'Not valid YAML: a key has no `:` behind it.'],
+  BAD_DQ_ESCAPE: ['Write each backslash twice, or use single quotes, which keep backslashes as they are.'],
+  TAG_RESOLVE_FAILED: [quoteText],
+  BAD_SCALAR_START: [quoteText],
+  BLOCK_AS_IMPLICIT_KEY: [quoteText],
+  RESOURCE_EXHAUSTION: ['Nest them less deeply.', 'Lists and maps are nested too deeply.'],
+};
+
+/** The same by the words of an error. */
+const bySaid: readonly (readonly [string, string])[] = [
+  ['end with', 'Close the bracket that is opened above before this line.'],
+  ['Implicit map keys', 'Write `:` and a value after the key.'],
+  ['Missing closing', 'Close the quote that is opened above.'],
+];
 
 function libraryWords(id: string, said: string): Words {
-  const message = `Not valid YAML: ${asClause(withoutQuotation(id, said))}.`;
-  switch (id) {
-    case 'TAB_AS_INDENT':
-      return say('Not valid YAML: a tab is used as indentation.', 'Indent with spaces.');
-    case 'BAD_ALIAS':
-      return say(message, quotePattern);
-    case 'BAD_INDENT':
-      if (said.includes('end with')) return say(message, 'Close the bracket that is opened above before this line.');
-      return say(message, sameIndentation);
-    case 'MISSING_CHAR':
-      if (said.startsWith('Implicit map keys')) return say(message, 'Write `:` and a value after the key.');
-      if (said.startsWith('Missing closing')) return say(message, 'Close the quote that is opened above.');
-      return say(message, 'Add the missing character, or put a text with special characters in quotes.');
-    case 'MULTILINE_IMPLICIT_KEY':
-      return say('Not valid YAML: a key has no `:` behind it.', 'Write `:` and a value after the key.');
-    case 'BAD_DQ_ESCAPE':
-      return say(message, 'Write each backslash twice, or use single quotes, which keep backslashes as they are.');
-    case 'TAG_RESOLVE_FAILED':
-    case 'BAD_SCALAR_START':
-    case 'BLOCK_AS_IMPLICIT_KEY':
-      return say(message, 'Put a text that holds `: ` or begins with a special character in quotes.');
-    case 'RESOURCE_EXHAUSTION':
-      return say('Lists and maps are nested too deeply.', 'Nest them less deeply.');
-    default:
-      return say(message, 'Correct the YAML at this place.');
-  }
+  const own = `Not valid YAML: ${asClause(withoutQuotation(id, said))}.`;
+  const [fix, message = own] = byId[id] ?? ['Correct the YAML at this place.'];
+  const isVague = id === 'BAD_INDENT' || id === 'MISSING_CHAR';
+  return say(message, (isVague && bySaid.find(([words]) => said.includes(words))?.[1]) || fix);
 }
 
+/** The library quotes the file in some messages. */
 function withoutQuotation(id: string, said: string): string {
-  switch (id) {
-    case 'UNEXPECTED_TOKEN':
-      // Such messages quote the file behind the colon.
-      return said.replace(/: [^]*$/, '');
-    case 'TAG_RESOLVE_FAILED':
-      return 'a value that begins with `!` is read as a tag, and this tag is unknown';
-    case 'BAD_DQ_ESCAPE':
-      return said.replace(/(?<=\\.)[^]*$/, '');
-    default:
-      return said;
-  }
+  if (id === 'UNEXPECTED_TOKEN') return said.replace(/: [^]*$/, '');
+  if (id === 'BAD_DQ_ESCAPE') return said.replace(/(?<=\\.)[^]*$/, '');
+  if (id !== 'TAG_RESOLVE_FAILED') return said;
+  return 'a value that begins with `!` is read as a tag, and this tag is unknown';
 }
 
 function asClause(said: string): string {
-  const text = said.charAt(0).toLowerCase() + said.slice(1).replace(/[.:\s]+$/, '');
-  return clipped(text, 200);
+  return clipped(said.charAt(0).toLowerCase() + said.slice(1).replace(/[.:\s]+$/, ''), 200);
 }

@@ -34,8 +34,8 @@ check('disable a server', (text) => setEnabled(text, 'a', false), [
   ['servers:\n  a:\n    &b\n    command: x\n', 'servers:\n  a:\n    &b\n    enabled: false\n    command: x\n'],
   ['x-b: &b { command: x }\nservers:\n  a: *b\n', 'x-b: &b { command: x }\nservers:\n  a: { <<: *b, enabled: false }\n'],
   ['x-b: &b { enabled: true }\nservers:\n  a:\n    <<: *b\n', 'x-b: &b { enabled: true }\nservers:\n  a:\n    enabled: false\n    <<: *b\n'],
-  ['servers:\n  a: &a\n    command: x\n  b:\n    <<: *a\n', 'servers:\n  a: &a\n    enabled: false\n    command: x\n  b:\n    enabled: true\n    <<: *a\n'],
-  ['servers:\n  a: &a { command: x }\n  b: *a\n', 'servers:\n  a: &a { enabled: false, command: x }\n  b: { <<: *a, enabled: true }\n'],
+  ['servers:\n  a: &a\n    command: x\n  b:\n    <<: *a\n', undefined],
+  ['servers:\n  a: &a { command: x }\n  b: *a\n', undefined],
   ['servers:\n  a:\n  b: {}\n', 'servers:\n  a: { enabled: false }\n  b: {}\n'],
   ['servers:\n  a: { enabled: false }\n', 'servers:\n  a: { enabled: false }\n'],
   ['servers:\n  b: {}\n', undefined],
@@ -44,7 +44,7 @@ check('disable a server', (text) => setEnabled(text, 'a', false), [
 check('enable a server', (text) => setEnabled(text, 'a', true), [
   ['servers:\n  a:\n    enabled: false # for now\n', 'servers:\n  a:\n    enabled: true # for now\n'],
   ['x: &off { enabled: false }\nservers:\n  a:\n    <<: *off\n    command: x\n', 'x: &off { enabled: false }\nservers:\n  a:\n    enabled: true\n    <<: *off\n    command: x\n'],
-  ['servers:\n  a: { enabled: &no false }\n  b: { enabled: *no }\n', 'servers:\n  a: { enabled: &no true }\n  b: { enabled: false }\n'],
+  ['servers:\n  a: { enabled: &no false }\n  b: { enabled: *no }\n', undefined],
 ]); // oxfmt-ignore
 
 check('add a prefix', (text) => addPrefix(text, 'a', 'a_'), [
