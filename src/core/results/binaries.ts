@@ -1,7 +1,7 @@
 /** Finds the parts of a result with bytes (V2), saves them, and knows media types. The result stays the same. */
 import { isObject } from '../base/isObject.js';
 import type { ArtifactOrigin, ArtifactStore, SaveOutcome } from './artifacts.js';
-import { pieceLength, type Pieces } from './pieces.js';
+import { inPieces } from './pieces.js';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -17,8 +17,11 @@ export interface Binary {
   readonly bytes: number;
 }
 
+/** `why` is a clause: "its data is not base64". */
+export type BinaryOutcome = SaveOutcome | { readonly kind: 'unreadable'; readonly why: string };
+
 /** The outcomes by the identity of each part. */
-export type SavedParts = ReadonlyMap<unknown, SaveOutcome>;
+export type SavedParts = ReadonlyMap<unknown, BinaryOutcome>;
 
 export function binaryOf(part: unknown): Binary | undefined {
   if (!isObject(part)) return undefined;
@@ -61,7 +64,7 @@ export async function saveBinaries(
   store: ArtifactStore,
   most = mostFiles,
 ): Promise<SavedParts> {
-  const saved = new Map<unknown, SaveOutcome>();
+  const saved = new Map<unknown, BinaryOutcome>();
   if (!Array.isArray(content)) return saved;
   let left = most;
   const over: unknown[] = [];
@@ -81,36 +84,30 @@ export async function saveBinaries(
   return saved;
 }
 
-function save(found: Binary, origin: ArtifactOrigin, store: ArtifactStore): Promise<SaveOutcome> | SaveOutcome {
+async function save(found: Binary, origin: ArtifactOrigin, store: ArtifactStore): Promise<BinaryOutcome> {
   if (found.base64.trim() === '' && found.kind !== 'resource') return { kind: 'unreadable', why: 'it has no data' };
-  return store.save(origin, {
-    extension: extensionOf(found.imageType ?? found.type),
-    pieces: decoded(found.base64),
-  });
+  const pieces = await decoded(found.base64);
+  if (typeof pieces === 'string') return { kind: 'unreadable', why: pieces };
+  return store.save(origin, { extension: extensionOf(found.imageType ?? found.type), pieces });
 }
 
-const foreign = /[^A-Za-z0-9+/_-]/;
-
-/** @param text without a `data:` prefix */
-export function* decoded(text: string): Pieces {
+/** Resolves to the bytes, or to the reason why there are none. @param text without a `data:` prefix */
+export async function decoded(text: string): Promise<readonly Buffer[] | string> {
+  let isBase64 = true;
+  let isOver = false;
   let rest = '';
-  let ended = false;
-  for (let start = 0; start < text.length; start += pieceLength) {
-    const piece = withoutSpace(text.slice(start, start + pieceLength));
-    const end = piece.indexOf('=');
-    const padding = ended ? piece : end < 0 ? '' : piece.slice(end);
-    if (/[^=]/.test(padding)) return 'its data goes on after the end of the base64';
-    const characters = piece.slice(0, piece.length - padding.length);
-    if (foreign.test(characters)) return 'its data is not base64';
-    ended ||= end >= 0;
-    const all = rest + characters;
-    const whole = all.length - (all.length % 4);
-    rest = all.slice(whole);
-    if (whole > 0) yield Buffer.from(all.slice(0, whole), 'base64');
-  }
+  const pieces = await inPieces(text, (piece) => {
+    const read = withoutSpace(piece);
+    isBase64 &&= (isOver ? /^=*$/ : /^[\w+/-]*=*$/).test(read);
+    isOver ||= read.endsWith('=');
+    const characters = rest + read.replaceAll('=', '');
+    const whole = characters.length - (characters.length % 4);
+    rest = characters.slice(whole);
+    return Buffer.from(characters.slice(0, whole), 'base64');
+  });
+  if (!isBase64) return 'its data is not base64';
   if (rest.length === 1) return 'its data was cut off';
-  if (rest.length > 0) yield Buffer.from(rest, 'base64');
-  return undefined;
+  return [...pieces, Buffer.from(rest, 'base64')];
 }
 
 /** Returns the spelling that every reader takes. */

@@ -4,7 +4,7 @@
  * text of a caller or a server except the names of server and tool (E4).
  */
 import path from 'node:path';
-import { mkdir, open, readdir, rename, rm, type FileHandle, stat } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import type { Clock } from '../base/clock.js';
 import type { Log } from '../base/log.js';
 import {
@@ -14,7 +14,6 @@ import {
   formatBytes,
   type SaveOutcome,
 } from './artifacts.js';
-import { takeAll, type Pieces, type Taken } from './pieces.js';
 import { SingleFlight } from '../base/singleFlight.js';
 import { asText } from '../base/text.js';
 import { createHash, randomUUID } from 'node:crypto';
@@ -54,68 +53,30 @@ export class DiskArtifacts implements ArtifactStore {
     await this.quota.settled();
   }
 
-  private async write(origin: ArtifactOrigin, content: ArtifactContent): Promise<SaveOutcome> {
+  private async write(origin: ArtifactOrigin, { extension, pieces }: ArtifactContent): Promise<SaveOutcome> {
     const folder = path.join(this.root, segment(origin.server), segment(origin.tool));
-    const file = path.join(folder, artifactName(this.deps.clock.now(), origin.conversation, content.extension));
+    const file = path.join(folder, artifactName(this.deps.clock.now(), origin.conversation, extension));
     const unfinished = `${file}.partial`;
-    let written: Written | undefined;
+    const bytes = pieces.reduce((sum, piece) => sum + piece.length, 0);
+    const limit = this.deps.quota();
     this.quota.begin(unfinished);
     try {
-      const { bytes, unreadable } = await this.fill(unfinished, content.pieces);
-      if (unreadable !== undefined) {
-        await discard(unfinished);
-        return { kind: 'unreadable', why: unreadable };
-      }
+      // The quota would remove a larger file at once.
+      if (onDisk(bytes) > limit) throw overQuota(limit);
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      await writeFile(unfinished, pieces, { flag: 'wx', mode: 0o600 });
       await rename(unfinished, file);
-      written = { file, bytes };
+      this.quota.end(unfinished, { file, bytes });
       return { kind: 'saved', path: file, bytes };
     } catch (error) {
-      await discard(unfinished);
+      // The quota removes later what cannot be removed now.
+      await rm(unfinished, { force: true }).catch(() => undefined);
+      this.quota.end(unfinished);
       const why = reasonOf(error as NodeJS.ErrnoException);
       this.deps.log.write('warn', `A file of ${origin.server}/${origin.tool} was not saved in ${folder}: ${why}.`);
       return { kind: 'notSaved', why };
-    } finally {
-      this.quota.end(unfinished, written);
     }
   }
-
-  private async fill(file: string, pieces: Pieces): Promise<Taken> {
-    const quota = this.deps.quota();
-    let handle: FileHandle | undefined;
-    let bytes = 0;
-    const put = async (piece: Uint8Array): Promise<void> => {
-      bytes += piece.length;
-      // The quota would remove a larger file at once.
-      if (onDisk(bytes) > quota) throw overQuota(quota);
-      handle ??= await openAnew(file);
-      await handle.writeFile(piece);
-    };
-    try {
-      const taken = await takeAll(pieces, put);
-      if (taken.unreadable === undefined && taken.failure !== undefined) throw taken.failure;
-      if (taken.bytes === 0 && taken.unreadable === undefined) await put(new Uint8Array());
-      return taken;
-    } finally {
-      await handle?.close();
-    }
-  }
-}
-
-async function openAnew(file: string): Promise<FileHandle> {
-  for (let attempt = 1; ; attempt++) {
-    await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
-    try {
-      return await open(file, 'wx', 0o600);
-    } catch (error) {
-      // Another process is clearing the folder at this moment.
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || attempt === 3) throw error;
-    }
-  }
-}
-
-/** The quota removes later what cannot be removed now. */
-async function discard(file: string): Promise<void> {
-  await rm(file, { force: true }).catch(() => undefined);
 }
 
 function overQuota(quota: number): Error {
@@ -170,13 +131,12 @@ interface Written {
 
 /**
  * Keeps the artifacts of a folder within a quota of disk space and files (V3): the oldest go. The folder is read at the
- * first write, and again when another process turns out to have removed a file. Invariants: an unfinished file is not
- * touched; a file that cannot be removed is skipped and still counts; nothing throws.
+ * first write. Invariants: an unfinished file is not touched; a file that cannot be removed is skipped and still counts;
+ * nothing throws.
  */
 export class ArtifactQuota {
   /** The disk space of each file, oldest first; undefined until the folder is read. */
   private files: Map<string, number> | undefined;
-  private total = 0;
   private arrived: Written[] = [];
   private readonly unfinished = new Set<string>();
   private readonly runs = new SingleFlight(() => this.enforce());
@@ -188,7 +148,7 @@ export class ArtifactQuota {
   }
 
   /** Has to be called when the file has its final name or was dropped. */
-  end(unfinished: string, written: Written | undefined): void {
+  end(unfinished: string, written?: Written): void {
     this.unfinished.delete(unfinished);
     if (!written) return;
     this.arrived.push(written);
@@ -200,55 +160,39 @@ export class ArtifactQuota {
   }
 
   private async enforce(): Promise<void> {
-    try {
-      this.files ??= await this.read();
-      this.takeArrived();
-      await this.makeRoom();
-    } catch (error) {
-      this.deps.log.write('error', `The quota of artifacts could not be kept: ${asText(error)}`);
-    }
-  }
-
-  private async makeRoom(): Promise<void> {
-    // Two passes are enough, because a process that removes files makes room too.
-    for (let pass = 1; pass <= 2 && (await this.removeOldest()) === 'outdated'; pass++) {
-      this.files = await this.read();
-      this.takeArrived();
-    }
-  }
-
-  /** `outdated` means that another process removes files too, so the list is wrong. */
-  private async removeOldest(): Promise<'done' | 'outdated'> {
+    const { mostFiles = usualMostFiles, log } = this.deps;
     const limit = this.deps.limit();
-    const { mostFiles = usualMostFiles } = this.deps;
-    const files = this.files ?? new Map<string, number>();
-    let left = files.size;
-    for (const [file, bytes] of files) {
-      if (this.total <= limit && left <= mostFiles) break;
-      const outcome = await remove(file);
-      if (outcome === 'gone') return 'outdated';
-      if (outcome === 'kept') continue;
-      files.delete(file);
-      left -= 1;
-      this.total -= bytes;
-    }
-    return 'done';
-  }
-
-  private takeArrived(): void {
-    for (const { file, bytes } of this.arrived.splice(0)) {
-      const taken = onDisk(bytes);
-      this.total += taken - (this.files?.get(file) ?? 0);
-      this.files?.delete(file);
-      this.files?.set(file, taken);
+    try {
+      const files = (this.files ??= await this.read());
+      for (const { file, bytes } of this.arrived.splice(0)) {
+        files.delete(file);
+        files.set(file, onDisk(bytes));
+      }
+      let total = [...files.values()].reduce((sum, bytes) => sum + bytes, 0);
+      for (const [file, bytes] of files) {
+        if (total <= limit && files.size <= mostFiles) break;
+        await rm(file, { force: true }).then(
+          () => {
+            files.delete(file);
+            total -= bytes;
+          },
+          () => undefined,
+        );
+      }
+    } catch (error) {
+      log.write('error', `The quota of artifacts could not be kept: ${asText(error)}`);
     }
   }
 
   private async read(): Promise<Map<string, number>> {
     const files = (await filesIn(this.deps.root)).filter((file) => !this.unfinished.has(file));
-    const found = (await Promise.all(files.map((file) => sizeOf(file)))).filter((size) => size !== undefined);
+    const sized = await Promise.all(
+      files.map(async (file) => ({ file, found: await stat(file).catch(() => undefined) })),
+    );
+    const found = sized.flatMap(({ file, found }) =>
+      found ? [{ file, bytes: onDisk(found.size), changed: found.mtimeMs }] : [],
+    );
     found.sort((a, b) => a.changed - b.changed || (a.file < b.file ? -1 : 1));
-    this.total = found.reduce((sum, { bytes }) => sum + bytes, 0);
     return new Map(found.map(({ file, bytes }) => [file, bytes]));
   }
 }
@@ -259,21 +203,6 @@ async function filesIn(root: string): Promise<string[]> {
   return entries
     .filter((entry) => entry.isFile() && path.dirname(path.dirname(entry.parentPath)) === root)
     .map((entry) => path.join(entry.parentPath, entry.name));
-}
-
-async function remove(file: string): Promise<'removed' | 'gone' | 'kept'> {
-  try {
-    await rm(file);
-    return 'removed';
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    return code === 'ENOENT' || code === 'ENOTDIR' ? 'gone' : 'kept';
-  }
-}
-
-async function sizeOf(file: string): Promise<{ file: string; bytes: number; changed: number } | undefined> {
-  const found = await stat(file).catch(() => undefined);
-  return found && { file, bytes: onDisk(found.size), changed: found.mtimeMs };
 }
 
 /** @param folder the workspace's storage */

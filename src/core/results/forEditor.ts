@@ -5,11 +5,18 @@
  */
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/sdk/types.js';
 import { isDeepStrictEqual } from 'node:util';
-import { type SavedParts, bareType, canonical, binaryOf, type Binary, type Fields } from './binaries.js';
-import { assertNever } from '../base/assertNever.js';
-import { formatBytes, type SaveOutcome } from './artifacts.js';
+import {
+  bareType,
+  canonical,
+  binaryOf,
+  type Binary,
+  type BinaryOutcome,
+  type Fields,
+  type SavedParts,
+} from './binaries.js';
+import { formatBytes } from './artifacts.js';
 import { isObject } from '../base/isObject.js';
-import { even, jsonPieces, turn } from './pieces.js';
+import { inPieces, jsonText } from './pieces.js';
 
 const errorMark = 'Error:';
 /** Longer texts are compared and not parsed, because parsing would hold everything up. */
@@ -61,26 +68,22 @@ export async function isSaidIn(parts: readonly ContentBlock[], value: unknown): 
   return false;
 }
 
-/** True if a text is the JSON of a value, in any layout. A long text is compared only in the common layouts. */
+/** True if a text is the JSON of a value, in any layout. A long text also needs the same order of keys. */
 async function says(text: string, value: unknown): Promise<boolean> {
   const wrapped = typeof value === 'object' && value !== null ? Object.values(value) : [];
   // The value of many servers only wraps the text.
   if (wrapped.length === 1 && wrapped[0] === text) return true;
   if (!/^\s*[{[]/.test(text)) return false;
-  if (text.length <= longestParse) {
-    try {
-      return isDeepStrictEqual(JSON.parse(text), value);
-    } catch {
-      return false; // The text is not JSON, so it has other content.
-    }
+  if (text.length > longestParse) return (await withoutBlanks(text)) === (await withoutBlanks(await jsonText(value)));
+  try {
+    return isDeepStrictEqual(JSON.parse(text), value);
+  } catch {
+    return false; // The text is not JSON, so it has other content.
   }
-  let from = 0;
-  for (const piece of even(jsonPieces(value, text.startsWith('\n', 1) ? 2 : 0))) {
-    if (!text.startsWith(piece, from)) return false;
-    from += piece.length;
-    await turn();
-  }
-  return text.slice(from).trim() === '';
+}
+
+async function withoutBlanks(text: string): Promise<string> {
+  return (await inPieces(text, (piece) => piece.replace(/\s+/g, ''))).join('');
 }
 
 type Part = ContentBlock;
@@ -88,8 +91,6 @@ export type TextPart = Extract<Part, { type: 'text' }>;
 type Carried = Pick<TextPart, 'annotations' | '_meta'>;
 
 const longestQuote = 4_000;
-/** Providers refuse larger requests, so a larger image would end the conversation. */
-const largestImage = 20 << 20;
 
 function readableParts(content: CallToolResult['content'] | undefined, saved: SavedParts): Part[] {
   // Servers promise the declared type and may send anything.
@@ -128,13 +129,11 @@ function bytes(part: Fields, saved: SavedParts): Part[] | undefined {
   const found = binaryOf(part);
   const outcome = saved.get(part);
   if (!found || !outcome) return undefined;
-  const { kind, imageType } = found;
-  if (imageType === undefined) {
-    return [text(lineOf(found, kind === 'image' ? ', a type that models do not accept' : '', outcome), part)];
-  }
-  if (outcome.kind === 'unreadable') return [text(lineOf(found, '', outcome), part)];
-  if (found.bytes > largestImage) return [text(lineOf(found, ', too large for models', outcome), part)];
-  return [text(lineOf(found, '', outcome), part), imageOf(part, imageType, canonical(found.base64))];
+  const { kind, imageType, base64 } = found;
+  const isRefused = kind === 'image' && imageType === undefined;
+  const line = text(lineOf(found, isRefused ? ', a type that models do not accept' : '', outcome), part);
+  const isForModels = imageType !== undefined && outcome.kind !== 'unreadable';
+  return isForModels ? [line, imageOf(part, imageType, canonical(base64))] : [line];
 }
 
 function imageOf(part: Fields, mimeType: string, data: string): Part {
@@ -143,34 +142,13 @@ function imageOf(part: Fields, mimeType: string, data: string): Part {
   return { ...part, type: 'image', data, mimeType };
 }
 
-function lineOf(found: Binary, why: string, outcome: SaveOutcome): string {
-  const unknown = found.kind === 'resource' ? 'binary data of unknown type' : 'unknown type';
-  const type = found.imageType ?? (found.type === undefined ? unknown : shown(found.type));
-  const size = formatBytes(outcome.kind === 'saved' ? outcome.bytes : found.bytes);
-  const what = `${nameOf(found)}: ${type}`;
-  switch (outcome.kind) {
-    case 'saved':
-      return `[${what}, ${size}${why}. Saved as ${outcome.path}]`;
-    case 'notSaved':
-      return `[${what}, ${size}${why}. Not saved: ${outcome.why}]`;
-    case 'unreadable':
-      return `[${what}. It cannot be read: ${outcome.why}]`;
-    default:
-      return assertNever(outcome);
-  }
-}
-
-function nameOf({ kind, uri }: Binary): string {
-  switch (kind) {
-    case 'image':
-      return 'Image';
-    case 'audio':
-      return 'Audio';
-    case 'resource':
-      return `Resource ${uri}`;
-    default:
-      return assertNever(kind);
-  }
+function lineOf({ kind, uri, type, imageType, bytes: about }: Binary, why: string, outcome: BinaryOutcome): string {
+  const name = { image: 'Image', audio: 'Audio', resource: `Resource ${uri}` }[kind];
+  const unknown = kind === 'resource' ? 'binary data of unknown type' : 'unknown type';
+  const what = `${name}: ${imageType ?? (type === undefined ? unknown : shown(type))}`;
+  if (outcome.kind === 'unreadable') return `[${what}. It cannot be read: ${outcome.why}]`;
+  const size = formatBytes(outcome.kind === 'saved' ? outcome.bytes : about);
+  return `[${what}, ${size}${why}. ${outcome.kind === 'saved' ? `Saved as ${outcome.path}` : `Not saved: ${outcome.why}`}]`;
 }
 
 /** A server may write any text there. */

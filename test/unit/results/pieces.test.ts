@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
-import { Excerpt } from '../../../src/core/results/delivery.js';
-import { even, jsonPieces, pieceLength, takeAll } from '../../../src/core/results/pieces.js';
-import { content } from './folder.js';
+import { excerpt } from '../../../src/core/results/delivery.js';
+import { inPieces, jsonText, pieceLength } from '../../../src/core/results/pieces.js';
 
 describe('results: JSON in pieces', () => {
   const wide = Array.from({ length: 2_500 }, (_, id) => ({ id, name: `row\n"${id}"`, list: [1, [], {}] }));
@@ -16,64 +15,39 @@ describe('results: JSON in pieces', () => {
     ['many keys', Object.fromEntries(wide.map((row) => [`k${row.id}`, row]))],
     ['numbers as keys', { 2: 'b', 1: 'a' }],
   ] as const) {
-    for (const indent of [0, 2] as const) {
-      it(`${name}, indented by ${indent}, is what JSON.stringify gives`, () => {
-        assert.equal([...jsonPieces(value, indent)].join(''), JSON.stringify(value, undefined, indent));
-      });
-    }
+    it(`${name} is what JSON.stringify gives`, async () => {
+      assert.equal(await jsonText(value), JSON.stringify(value));
+    });
   }
 });
 
-describe('results: even pieces', () => {
-  it('long texts are cut and short ones joined, and no character is cut', () => {
-    const texts = ['a', '🙂'.repeat(pieceLength), 'b', '', 'c'.repeat(pieceLength * 2), 'd'];
-    const pieces = [...even(texts)];
-    assert.equal(pieces.join(''), texts.join(''));
-    assert.ok(pieces.every((piece) => piece.length <= pieceLength + 2));
+describe('results: pieces of a text', () => {
+  it('a long text is cut, and no character is', async () => {
+    const text = `a${'🙂'.repeat(pieceLength)}b${'c'.repeat(pieceLength * 2)}d`;
+    const pieces = await inPieces(text, (piece) => piece);
+    assert.equal(pieces.join(''), text);
+    assert.ok(pieces.every((piece) => piece.length <= pieceLength + 1));
     assert.ok(
       pieces.every((piece) => Buffer.from(piece).toString() === piece),
       'a pair was cut',
     );
-    assert.ok(pieces.length <= 6, `${pieces.length} pieces`);
+    assert.equal(pieces.length, 5);
   });
 
-  it('no texts make no pieces', () => assert.deepEqual([...even([])], []));
-});
-
-describe('results: taking pieces', () => {
-  it('the source is read to its end after a failed write, without another write', async () => {
-    let asked = 0;
-    const taken = await takeAll(content('aa', 'bbb').pieces, () => {
-      asked += 1;
-      return Promise.reject(new Error('full'));
-    });
-    assert.equal(taken.bytes, 5);
-    assert.match(String(taken.failure), /full/);
-    assert.equal(asked, 1);
-  });
+  it('no text makes no pieces', async () => assert.deepEqual(await inPieces('', (piece) => piece), []));
 });
 
 describe('results: excerpts', () => {
-  function excerptOf(texts: readonly string[], sizes = { head: 5, tail: 4 }): Excerpt {
-    const excerpt = new Excerpt(sizes);
-    for (const piece of excerpt.of(texts)) assert.ok(piece.length >= 0);
-    return excerpt;
-  }
-
-  for (const [name, texts, head, tail] of [
-    ['of one piece', ['abcdefghijkl'], 'abcde', 'ijkl'],
-    ['of small pieces', [...'abcdefghijkl'], 'abcde', 'ijkl'],
-    ['a character of two bytes is not cut', ['abcdäefghiäjkl'], 'abcd', 'jkl'],
-    ['one that fits stays', ['abcäefghäjk'], 'abcä', 'äjk'],
-    ['of four bytes', ['abc🙂defg🙂x'], 'abc', 'x'],
-    ['that fits', ['a🙂bcd🙂'], 'a🙂', '🙂'],
-    ['across pieces', ['ab', 'c漢', 'defg', '漢x'], 'abc', '漢x'],
-    ['a lone half is the replacement of it', ['abcdefgh\ud83d'], 'abcde', 'h\ufffd'],
+  for (const [name, text, head, tail] of [
+    ['of plain characters', 'abcdefghijkl', 'abcde', 'ijkl'],
+    ['a character of two bytes is not cut', 'abcdäefghiäjkl', 'abcd', 'jkl'],
+    ['one that fits stays', 'abcäefghäjk', 'abcä', 'äjk'],
+    ['of four bytes', 'abc🙂defg🙂x', 'abc', 'x'],
+    ['that fits', 'a🙂bcd🙂', 'a🙂', '🙂'],
+    ['of three bytes', 'abc漢defg漢x', 'abc', '漢x'],
+    ['at half a pair', 'abcd🙂efgh🙂xyz', 'abcd', 'xyz'],
+    ['a lone half is the replacement of it', 'abcdefgh\ud83d', 'abcde', 'h\ufffd'],
   ] as const) {
-    it(name, () => {
-      const excerpt = excerptOf(texts);
-      assert.deepEqual([excerpt.head, excerpt.tail], [head, tail]);
-      assert.equal(excerpt.bytes, Buffer.byteLength(texts.join('')));
-    });
+    it(name, () => assert.deepEqual(excerpt(text, { head: 5, tail: 4 }), { head, tail }));
   }
 });
