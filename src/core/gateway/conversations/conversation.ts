@@ -371,32 +371,36 @@ export function traitsIn(id: string): SessionTraits | undefined {
   }
 }
 
-export interface OpenQuestion<Answer> {
-  readonly answer: Promise<Answer>;
-  readonly resolve: (answer: Answer) => void;
-  readonly reject: (error: Error) => void;
+interface OpenQuestion<About> {
+  readonly about: About;
+  readonly settle: (answer: Fields | Error) => void;
 }
 
-export const takenBack = 'The question was withdrawn.';
-
-/** @param takeBack called when aborting the signal withdraws the question */
-export function openQuestion<Answer>(signal: AbortSignal, takeBack: () => void): OpenQuestion<Answer> {
-  let settle!: Pick<OpenQuestion<Answer>, 'resolve' | 'reject'>;
-  const answer = new Promise<Answer>((resolve, reject) => {
-    const withdraw = (): void => {
-      takeBack();
-      reject(new RpcFailure(errorCodes.server, takenBack));
-    };
-    const unheard = <Value>(by: (value: Value) => void) => {
-      return (value: Value): void => {
-        signal.removeEventListener('abort', withdraw);
-        by(value);
+/** Questions to a client by their ids. Each is settled once, and then it is open no more. */
+export class OpenQuestions<About> extends Map<RequestId, OpenQuestion<About>> {
+  /** @param onWithdrawn called when aborting the signal withdraws the question */
+  ask(id: RequestId, about: About, signal: AbortSignal, onWithdrawn?: () => void): Promise<Fields> {
+    const withdrawn = new RpcFailure(errorCodes.server, 'The question was withdrawn.');
+    if (signal.aborted) return Promise.reject(withdrawn);
+    return new Promise((resolve, reject) => {
+      const withdraw = (): void => {
+        settle(withdrawn);
+        onWithdrawn?.();
       };
-    };
-    signal.addEventListener('abort', withdraw, { once: true });
-    settle = { resolve: unheard(resolve), reject: unheard(reject) };
-  });
-  return { answer, ...settle };
+      const settle = (answer: Fields | Error): void => {
+        if (!this.delete(id)) return;
+        signal.removeEventListener('abort', withdraw);
+        if (answer instanceof Error) reject(answer);
+        else resolve(answer);
+      };
+      signal.addEventListener('abort', withdraw, { once: true });
+      this.set(id, { about, settle });
+    });
+  }
+
+  refuseAll(message: string): void {
+    for (const { settle } of [...this.values()]) settle(new RpcFailure(errorCodes.server, message));
+  }
 }
 
 export function notAsked(message: string): Promise<never> {

@@ -17,9 +17,7 @@ import {
   CallClient,
   cancelCall,
   notAsked,
-  openQuestion,
-  takenBack,
-  type OpenQuestion,
+  OpenQuestions,
   Conversation,
   QuietWatch,
   type CallInFlight,
@@ -87,13 +85,15 @@ export class Session extends Conversation implements Client {
     this.client = this.clientOf(conversation);
     this.clientKind = listing.clientKind;
     // The last notification to the client of a revived session is unknown.
-    const version = (list: ListName): number => (isRevived ? 0 : listing[list].version);
-    const now = (list: ListName): Knowledge => ({ known: version(list), told: version(list), isAsked: false });
+    const of = (list: ListName): Knowledge => {
+      const version = isRevived ? 0 : listing[list].version;
+      return { known: version, told: version, isAsked: false };
+    };
     this.knowledge = {
-      tools: now('tools'),
-      prompts: now('prompts'),
-      resources: now('resources'),
-      templates: now('templates'),
+      tools: of('tools'),
+      prompts: of('prompts'),
+      resources: of('resources'),
+      templates: of('templates'),
     };
   }
 
@@ -122,13 +122,9 @@ export class Session extends Conversation implements Client {
     return this.streams.at(-1);
   }
 
-  get isListening(): boolean {
-    return this.streams.length > 0;
-  }
-
   /** The client listened once and does not now. VS Code 1.103 ends its sessions in this way, without a `DELETE`. */
   get hasLeft(): boolean {
-    return this.hasListened && !this.isListening;
+    return this.hasListened && !this.listening;
   }
 
   listen(stream: OpenStream): void {
@@ -145,12 +141,10 @@ export class Session extends Conversation implements Client {
   }
 
   announce(): void {
-    const newest = this.streams.at(-1);
-    if (!newest) return;
-    for (const topic of topics) {
-      const isKnown = (list: ListName): boolean => this.knowledge[list].known === this.listing[list].version;
-      if (!listsOf[topic].every(isKnown)) this.tell(newest, topic);
-    }
+    const { listening } = this;
+    if (!listening) return;
+    const isKnown = (list: ListName): boolean => this.knowledge[list].known === this.listing[list].version;
+    for (const topic of topics) if (!listsOf[topic].every(isKnown)) this.tell(listening, topic);
   }
 
   override tellBeforeResult(stream: MessageStream, listVersion: number): void {
@@ -171,13 +165,9 @@ export class Session extends Conversation implements Client {
     }
   }
 
-  cancel(id: RequestId, reason?: unknown): boolean {
-    return cancelCall(this, id, reason);
-  }
-
   /** Calls run on unless they are cancelled, and are answered if their stream is still open. */
   close({ cancelCalls }: { cancelCalls: boolean }): void {
-    if (cancelCalls) for (const id of this.calls.keys()) this.cancel(id);
+    if (cancelCalls) for (const id of this.calls.keys()) cancelCall(this, id);
     this.isClosed = true;
     this.clientRequests.close();
     for (const stream of this.streams.splice(0)) stream.end();
@@ -231,7 +221,7 @@ export class Sessions implements Disposable {
   ) {
     this.quiet = new QuietWatch(
       clock,
-      ({ isListening, calls, lastUsed }) => (isListening ? undefined : calls.size > 0 ? clock.now() : lastUsed),
+      ({ listening, calls, lastUsed }) => (listening ? undefined : calls.size > 0 ? clock.now() : lastUsed),
       (session) => this.close(session),
     );
   }
@@ -280,11 +270,8 @@ export class Sessions implements Disposable {
     if (!this.byId.delete(session.sessionId)) return;
     this.quiet.forget(session);
     session.close({ cancelCalls });
-    if (mayContinue)
-      this.waiting.set(
-        session,
-        this.clock.after(graceMs, () => this.endWait(session, true)),
-      );
+    const end = (): void => this.endWait(session, true);
+    if (mayContinue) this.waiting.set(session, this.clock.after(graceMs, end));
     else this.over(session);
     this.closed(session);
   }
@@ -317,7 +304,7 @@ export class Sessions implements Disposable {
 
   /** Notes the end of a stream. The editor's conversations outlive its sessions, so its silence means nothing. */
   streamClosed(session: Session): void {
-    if (session.clientKind === 'editor' || session.isClosed || session.isListening) return;
+    if (session.clientKind === 'editor' || session.isClosed || session.listening) return;
     session.lastUsed = this.clock.now();
     this.quiet.begin(session);
   }
@@ -325,7 +312,7 @@ export class Sessions implements Disposable {
   private idlest(): Session | undefined {
     const idle = [...this.byId.values()].filter(({ calls }) => calls.size === 0);
     // The client of a session without an open stream has probably gone.
-    return idle.sort((a, b) => Number(a.isListening) - Number(b.isListening) || a.lastUsed - b.lastUsed)[0];
+    return idle.sort((a, b) => Number(!!a.listening) - Number(!!b.listening) || a.lastUsed - b.lastUsed)[0];
   }
 }
 
@@ -337,17 +324,12 @@ const notAnObject: RpcError = {
   message: 'The client answered with a result that is not an object.',
 };
 
-interface Open {
-  readonly onProgress: AskOptions['onProgress'];
-  readonly question: OpenQuestion<Fields>;
-}
-
 /**
  * Sends requests of servers to the client of one session (G4). They get new ids and progress tokens, because requests
  * of several servers meet here. Invariants: a request is settled once; none is open after the session has closed.
  */
 export class ClientRequests {
-  private readonly open = new Map<RequestId, Open>();
+  private readonly open = new OpenQuestions<AskOptions['onProgress']>();
   private isClosed = false;
 
   ask(
@@ -359,45 +341,36 @@ export class ClientRequests {
   ): Promise<Fields> {
     if (!stream || this.isClosed) return notAsked('The client is not connected.');
     if (this.open.size >= mostOpen) return notAsked('The client has too many open questions.');
-    if (signal.aborted) return notAsked(takenBack);
     // A person may still see a question of an earlier session. Its answer must not count for this one.
     const id = `ask-${randomUUID()}`;
     let isSent = false;
-    const question = openQuestion<Fields>(signal, () => {
-      this.open.delete(id);
-      if (isSent)
-        stream.send(notificationMessage('notifications/cancelled', { requestId: id, reason: reasonOf(signal) }));
+    const answer = this.open.ask(id, onProgress, signal, () => {
+      const params = { requestId: id, reason: reasonOf(signal) };
+      if (isSent) stream.send(notificationMessage('notifications/cancelled', params));
     });
-    this.open.set(id, { onProgress, question });
     // This turn read the request, and writing a large one takes as long again (S2).
     inNextTurn(() => {
       if (!this.open.has(id)) return;
       isSent = true;
       stream.send(JSON.stringify({ jsonrpc: '2.0', id, method, params: params && withToken(params, id) }));
     });
-    return question.answer;
+    return answer;
   }
 
-  take({ id, result, error }: Extract<Message, { kind: 'response' }>): void {
+  take({ id, result, error = notAnObject }: Extract<Message, { kind: 'response' }>): void {
     if (id === null) return;
-    const question = this.open.get(id)?.question;
-    this.open.delete(id);
-    const { code, message, data } = error ?? notAnObject;
-    if (result) question?.resolve(result);
-    else question?.reject(new RpcFailure(code, message, data));
+    const { code, message, data } = error;
+    this.open.get(id)?.settle(result ?? new RpcFailure(code, message, data));
   }
 
   progress(params: Fields): void {
     const { progressToken } = params as { progressToken?: RequestId };
-    if (progressToken !== undefined) this.open.get(progressToken)?.onProgress?.(params);
+    if (progressToken !== undefined) this.open.get(progressToken)?.about?.(params);
   }
 
   close(): void {
     this.isClosed = true;
-    for (const { question } of this.open.values()) {
-      question.reject(new RpcFailure(errorCodes.server, 'The session of the client that was asked has ended.'));
-    }
-    this.open.clear();
+    this.open.refuseAll('The session of the client that was asked has ended.');
   }
 }
 

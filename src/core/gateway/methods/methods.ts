@@ -28,7 +28,7 @@ import type { Delivery } from '../../results/delivery.js';
 import { withNotes } from '../../results/forEditor.js';
 import type { ServerFeatures } from '../../tools/features.js';
 import type { ServedToolset } from '../backend.js';
-import { CallClient, type Client, conversationOf } from '../conversations/conversation.js';
+import { CallClient, cancelCall, type Client, conversationOf } from '../conversations/conversation.js';
 import type { ListName, Topic } from '../conversations/listings.js';
 import type { Session } from '../conversations/session.js';
 import { otherResult, toolResult } from '../dialect.js';
@@ -133,7 +133,7 @@ export function takeNotification(
   switch (method) {
     case 'notifications/cancelled': {
       const id = params?.['requestId'];
-      if (isRequestId(id)) session.cancel(id, params?.['reason']);
+      if (isRequestId(id)) cancelCall(session, id, params?.['reason']);
       return;
     }
     case 'notifications/progress':
