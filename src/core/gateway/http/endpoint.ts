@@ -7,7 +7,7 @@ import { assertNever } from '../../base/assertNever.js';
 import { delay, type Clock } from '../../base/clock.js';
 import { isObject } from '../../base/isObject.js';
 import { inTurns } from '../../base/turns.js';
-import { showsApps, type ClientKind, type Fields } from '../../protocol/client.js';
+import type { ClientKind, Fields } from '../../protocol/client.js';
 import { errorCodes } from '../../protocol/errors.js';
 import {
   errorMessage,
@@ -313,11 +313,9 @@ export class Endpoint {
     traits: SessionTraits,
     conversation: string,
   ): Listing {
-    const { declared, readsStructureAlone, agentHost } = traits;
-    const clientKind = routed === 'editor' && agentHost !== undefined ? 'agentHost' : routed;
+    const clientKind = routed === 'editor' && traits.agentHost !== undefined ? 'agentHost' : routed;
     const own = clientKind === 'editor' ? undefined : conversation;
-    const client = { readsStructureAlone, showsApps: showsApps(declared), conversation: own };
-    return this.deps.listings.of(toolset, clientKind, version, client);
+    return this.deps.listings.of(toolset, clientKind, version, traits, own);
   }
 
   private agentHost({ clientKind }: Route, clientInfo: unknown): string | undefined {

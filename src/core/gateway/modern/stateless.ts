@@ -8,7 +8,7 @@ import type { Disposable } from '../../base/disposables.js';
 import { isObject } from '../../base/isObject.js';
 import { asText } from '../../base/text.js';
 import { TransientMap } from '../../base/transientMap.js';
-import { showsApps, type Fields } from '../../protocol/client.js';
+import type { Fields } from '../../protocol/client.js';
 import { errorCodes, type RpcError } from '../../protocol/errors.js';
 import { errorMessage, resultMessage, type RequestId, type RequestMessage } from '../../protocol/jsonRpc.js';
 import {
@@ -134,7 +134,7 @@ export class Stateless implements Disposable {
     const { toolset, clientKind, address } = route;
     const { conversations, listings } = this.deps;
     const { clientInfo, declared, begunElsewhere } = traits;
-    const reader = { readsStructureAlone: readsStructureAlone(clientInfo), showsApps: showsApps(declared) };
+    const reader = { declared, readsStructureAlone: readsStructureAlone(clientInfo) };
     const namer = served.isLeased ? namerOf(clientInfo) : undefined;
     const named = namer === undefined ? undefined : namedBy(namer, metaOf(message.params));
     let id: string | undefined;
@@ -145,7 +145,7 @@ export class Stateless implements Disposable {
       lostBefore = begunElsewhere ? restarted : undefined;
     }
     if (id !== undefined) {
-      const listing = (): Listing => listings.of(toolset, clientKind, modernVersion, { ...reader, conversation: id });
+      const listing = (): Listing => listings.of(toolset, clientKind, modernVersion, reader, id);
       const conversation = conversations.of({ toolset, id }, listing, lostBefore);
       if (conversation) return { kind: 'attributed', listing: conversation.listing, conversation };
       const error = { code: errorCodes.server, message: 'Too many conversations are open.' };
