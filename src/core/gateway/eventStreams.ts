@@ -8,6 +8,7 @@ import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Clock } from '../base/clock.js';
 import { TransientMap } from '../base/transientMap.js';
 import type { Disposable } from '../base/disposables.js';
+import { inPieces } from '../base/turns.js';
 import { mostUnread } from '../protocol/versions.js';
 
 /** A stream as sessions see it. Messages are JSON without line breaks. */
@@ -37,7 +38,6 @@ const comment = ': keep-alive\n\n';
 const headLimitMs = 2_000;
 /** A longer answer is written in pieces, in characters. */
 const longBody = 512 * 1024;
-const pieceOfBody = 128 * 1024;
 /** A listening stream with more unread bytes is closed. */
 const listeningLimit = 4 << 20;
 
@@ -146,10 +146,8 @@ interface PostReplyDeps {
 
 export class PostReply implements Reply {
   private headSent = false;
-  /** From the time before the POST was taken in completely. */
-  private gathered: string | undefined = '';
   private unsettled: number;
-  private head: Disposable | undefined;
+  private readonly head: Disposable;
 
   constructor(
     private readonly response: ServerResponse,
@@ -157,25 +155,17 @@ export class PostReply implements Reply {
   ) {
     this.unsettled = deps.requests;
     response.on('error', () => {});
-  }
-
-  /** Has to be called once, after the last message of the POST was taken in. */
-  release(): void {
-    if (this.unsettled === 0 || this.isClosed) return;
-    const { gathered } = this;
-    this.gathered = undefined;
-    if (gathered) return this.write(gathered);
-    this.head = this.deps.heartbeat.whenHeadIsDue(() => {
+    this.head = deps.heartbeat.whenHeadIsDue(() => {
       if (this.isClosed) return;
       this.sendHead();
-      this.response.flushHeaders();
+      response.flushHeaders();
     });
   }
 
   send(message: string): void {
     if (this.isClosed) return;
-    if (this.gathered === undefined) this.write(frame(message));
-    else this.gathered += frame(message);
+    this.sendHead();
+    this.response.write(frame(message));
   }
 
   sendIfReading(message: string): void {
@@ -189,15 +179,15 @@ export class PostReply implements Reply {
       return;
     }
     if (this.isClosed) return;
-    const isEvents = answer === undefined || this.headSent || !!this.gathered || (status === 200 && !this.readsJson);
+    const isEvents = answer === undefined || this.headSent || (status === 200 && !this.readsJson);
     // A text goes out with the head in one piece; bytes would be copied first.
-    const body = isEvents ? (this.gathered ?? '') + (answer === undefined ? '' : frame(answer)) : answer;
+    const body = answer !== undefined && isEvents ? frame(answer) : (answer ?? '');
     if (body.length > longBody) return this.endInPieces(body, isEvents, status);
     if (this.headSent) {
       this.response.end(body);
       return;
     }
-    this.head?.dispose();
+    this.head.dispose();
     const length = Buffer.byteLength(body);
     // Written out, because a copy by `...` takes longer than everything else here (P3).
     const headers: OutgoingHttpHeaders = isEvents
@@ -216,35 +206,19 @@ export class PostReply implements Reply {
     const { response } = this;
     if (isEvents) this.sendHead();
     else response.writeHead(status, { 'content-type': 'application/json', ...this.deps.headers });
-    this.head?.dispose();
+    this.head.dispose();
     this.deps.heartbeat.remove(response);
-    let from = 0;
-    const next = (): void => {
-      if (this.isClosed) return;
-      let end = from + pieceOfBody;
-      // A surrogate pair stays together.
-      if ((body.charCodeAt(end - 1) & 0xfc00) === 0xd800) end += 1;
-      response.write(body.slice(from, end));
-      from = end;
-      if (from >= body.length) response.end();
-      else setImmediate(next);
-    };
-    next();
+    void inPieces(body, (piece) => this.isClosed || response.write(piece)).then(() => response.end());
   }
 
   private get readsJson(): boolean {
     return !this.deps.isBatch && this.response.req.headers.accept?.includes('application/json') === true;
   }
 
-  private write(text: string): void {
-    this.sendHead();
-    this.response.write(text);
-  }
-
   private sendHead(): void {
     if (this.headSent) return;
     this.headSent = true;
-    this.head?.dispose();
+    this.head.dispose();
     this.response.writeHead(200, { ...eventHeaders, ...this.deps.headers });
     this.deps.heartbeat.add(this.response);
   }

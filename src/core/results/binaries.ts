@@ -1,7 +1,7 @@
 /** Finds the parts of a result with bytes (V2), saves them, and knows media types. The result stays the same. */
 import { isObject } from '../base/isObject.js';
 import type { ArtifactOrigin, ArtifactStore, SaveOutcome } from './artifacts.js';
-import { inPieces } from './pieces.js';
+import { inPieces } from '../base/turns.js';
 
 export type Fields = Readonly<Record<string, unknown>>;
 

@@ -18,7 +18,8 @@ import {
 } from './artifacts.js';
 import { binaryOf, hasModelImage, mostFiles, saveBinaries, tooManyFiles, type SavedParts } from './binaries.js';
 import { composed, isPlainText, isSaidIn, isText, isVisibleText, marked, type TextPart } from './forEditor.js';
-import { inPieces, jsonText } from './pieces.js';
+import { inPieces } from '../base/turns.js';
+import { jsonText } from './jsonText.js';
 
 /** In bytes of UTF-8. */
 const usualMaxResultBytes = 1 << 20;

@@ -16,7 +16,8 @@ import {
 } from './binaries.js';
 import { formatBytes } from './artifacts.js';
 import { isObject } from '../base/isObject.js';
-import { inPieces, jsonText } from './pieces.js';
+import { inPieces } from '../base/turns.js';
+import { jsonText } from './jsonText.js';
 
 const errorMark = 'Error:';
 /** Longer texts are compared and not parsed, because parsing would hold everything up. */

@@ -12,7 +12,6 @@ import {
   type EndpointSecret,
   StableEndpoint,
   type NextAddress,
-  type OtherPorts,
   type StableEndpointDeps,
 } from '../../core/gateway/http/stableEndpoint.js';
 
@@ -24,7 +23,7 @@ export interface EditorAddress {
   readonly secrets: SecretStore;
 }
 
-interface EditorEndpointDeps extends Omit<StableEndpointDeps, 'port' | 'secret' | 'otherPorts'> {
+interface EditorEndpointDeps extends Omit<StableEndpointDeps, 'port' | 'secret'> {
   readonly address: EditorAddress;
 }
 
@@ -40,7 +39,7 @@ export class EditorEndpoint extends StableEndpoint {
 
   constructor(deps: EditorEndpointDeps) {
     const kept = new KeptAddress(deps.address, deps.clock, deps.log);
-    super({ ...deps, port: 0, otherPorts: kept, secret: kept });
+    super({ ...deps, port: 0, secret: kept });
     this.kept = kept;
   }
 
@@ -55,7 +54,7 @@ interface Address {
   readonly port: number;
 }
 
-class KeptAddress implements EndpointSecret, OtherPorts {
+class KeptAddress implements EndpointSecret {
   private readonly key: string;
   private readonly renewals = new Emitter<void>();
   private address: Address = { token: '', port: 0 };

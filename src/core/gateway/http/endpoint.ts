@@ -194,7 +194,6 @@ export class Endpoint {
     const { heartbeat } = this.deps;
     const reply = new PostReply(response, { heartbeat, requests, isBatch: payload.kind === 'batch' });
     for (const message of messages) this.takeMessage(message, session, reply);
-    reply.release();
   }
 
   private takeMessage(message: Message, session: Session, reply: PostReply | undefined): void {

@@ -196,7 +196,6 @@ export class ParkableCall implements Reply {
       const response = Object.hasOwn(responses, key) ? responses[key] : undefined;
       if (isObject(response)) settle(response);
     }
-    carrier.reply.release();
     if (this.questions.size > 0) this.parkSoon();
   }
 

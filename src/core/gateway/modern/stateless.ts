@@ -220,7 +220,7 @@ export class Stateless implements Disposable {
     const asking = { client, conversation, listing };
     response.once('close', () => call.closed(carrier));
     const answer = answerRequest(method, params, { id, ...asking, reply: call, deps: methods });
-    if (answer.kind === 'later') return reply.release();
+    if (answer.kind === 'later') return;
     if (answer.kind === 'result') return call.settle(resultMessage(id, listResult(method, answer.json, serverMeta)));
     const error = errorIn(modernVersion, answer.error);
     const status = error.code === errorCodes.methodNotFound ? 404 : statusOf(modernVersion, error);

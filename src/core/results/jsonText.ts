@@ -1,24 +1,7 @@
-/** Handles long content in pieces, with other work between them (P10). */
-import { setImmediate as turn } from 'node:timers/promises';
 import { isObject } from '../base/isObject.js';
+import { nextTurn, pieceLength } from '../base/turns.js';
 
-/** In characters, or about as many bytes. */
-export const pieceLength = 1 << 18;
-
-/** Handles a text in pieces. No character is cut. */
-export async function inPieces<Result>(text: string, handle: (piece: string) => Result): Promise<Result[]> {
-  const results: Result[] = [];
-  for (let start = 0; start < text.length;) {
-    let end = start + pieceLength;
-    if ((text.charCodeAt(end) & 0xfc00) === 0xdc00) end += 1;
-    results.push(handle(text.slice(start, end)));
-    start = end;
-    if (start < text.length) await turn();
-  }
-  return results;
-}
-
-/** Resolves to the text of `JSON.stringify`. @param value as `JSON.parse` gives it */
+/** Resolves to the text of `JSON.stringify`, in turns (P10). @param value as `JSON.parse` gives it */
 export async function jsonText(value: unknown): Promise<string> {
   const texts: string[] = [];
   let length = 0;
@@ -27,7 +10,7 @@ export async function jsonText(value: unknown): Promise<string> {
     length += text.length;
     if (length < pieceLength) continue;
     length = 0;
-    await turn();
+    await nextTurn();
   }
   return texts.join('');
 }
