@@ -14,7 +14,6 @@ import type { TransientMap } from '../../base/transientMap.js';
 import type { AskOptions, Fields, ServerClient } from '../../protocol/client.js';
 import { notificationMessage, type RequestId } from '../../protocol/jsonRpc.js';
 import {
-  isKeptId,
   isLoudEnough,
   isProtocolVersion,
   modernVersion,
@@ -177,8 +176,6 @@ export function cancelCall({ calls }: Pick<Client, 'calls'>, id: RequestId, reas
   return true;
 }
 
-const mostEarly = 1_000;
-
 /** A client as servers reach it (G4): during a call on the stream of the call, otherwise on a listening stream. */
 export class CallClient implements ServerClient {
   readonly session: object;
@@ -187,9 +184,8 @@ export class CallClient implements ServerClient {
   readonly listedFor: string | undefined;
   readonly lostBefore: string | undefined;
   readonly mayHaveLost: boolean;
-  /** Both are made on demand, because every call has a client and few have an elicitation. */
-  private awaited: Map<string, () => void> | undefined;
-  private early: BoundedMap<string, true> | undefined;
+  /** It is made on demand, because every call has a client and few have an elicitation. */
+  private awaited: Map<unknown, () => void> | undefined;
   private readonly client: Client;
 
   /** @param ofCall the stream of the call, as long as the call is in flight */
@@ -230,24 +226,15 @@ export class CallClient implements ServerClient {
     return await client.ask(this.ofCall() ?? client.listening, method, asked, signal, options);
   }
 
-  /** Resolves when a server has reported all these elicitations by URL as complete. */
+  /** Resolves when a server has reported all these elicitations by URL as complete, from now on. */
   async completed(ids: readonly string[]): Promise<void> {
-    const open = [...new Set(ids)].filter((id) => !this.early?.delete(id));
-    const awaited = (this.awaited ??= new Map<string, () => void>());
-    await Promise.all(open.map((id) => new Promise<void>((resolve) => awaited.set(id, resolve))));
-  }
-
-  private noteComplete(id: unknown): void {
-    if (!isKeptId(id)) return;
-    const resolve = this.awaited?.get(id);
-    if (resolve) resolve();
-    else (this.early ??= new BoundedMap(mostEarly)).set(id, true);
-    this.awaited?.delete(id);
+    const awaited = (this.awaited ??= new Map<unknown, () => void>());
+    await Promise.all([...new Set(ids)].map((id) => new Promise<void>((resolve) => awaited.set(id, resolve))));
   }
 
   tell(method: string, params: Fields): void {
     const { protocolVersion, logLevel, listening } = this.client;
-    if (method === 'notifications/elicitation/complete') this.noteComplete(params['elicitationId']);
+    if (method === 'notifications/elicitation/complete') this.awaited?.get(params['elicitationId'])?.();
     if (!isToldTo(protocolVersion, method)) return;
     const isLog = method === 'notifications/message';
     if (isLog && protocolVersion === modernVersion && logLevel === undefined) return;
@@ -260,30 +247,21 @@ export class CallClient implements ServerClient {
   }
 }
 
-const prefixes = {
-  session: 'mcp-session:',
-  address: 'mcp-address:',
-  named: 'mcp-named:',
-} as const;
 const conversationKey = 'vscode.conversationId';
 
-export function sessionConversation(sessionId: string): string {
-  return prefixes.session + sessionId;
-}
+/** The beginnings of all ids but the editor's. */
+const prefix = /^mcp-(?:session|address|named):/;
 
-export function addressConversation(address: string): string {
-  return prefixes.address + address;
-}
-
+export const sessionConversation = (sessionId: string): string => `mcp-session:${sessionId}`;
+export const addressConversation = (address: string): string => `mcp-address:${address}`;
 /** Another program never gets the same id. */
-export function namedConversation(program: string, name: string): string {
-  return `${prefixes.named}${program}:${name}`;
-}
+export const namedConversation = (program: string, name: string): string => `mcp-named:${program}:${name}`;
 
 export function conversationOf(meta: Fields | undefined): string | undefined {
   const conversation = meta?.[conversationKey];
-  if (typeof conversation !== 'string' || conversation === '') return undefined;
-  return Object.values(prefixes).some((prefix) => conversation.startsWith(prefix)) ? undefined : conversation;
+  return typeof conversation !== 'string' || conversation === '' || prefix.test(conversation)
+    ? undefined
+    : conversation;
 }
 
 /**
