@@ -3,8 +3,7 @@
  * exception is 404 for a lost session: the editor then begins another (G3b).
  */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
-import { assertNever } from '../../base/assertNever.js';
-import { delay, type Clock } from '../../base/clock.js';
+import { limited, type Clock } from '../../base/clock.js';
 import { isObject } from '../../base/isObject.js';
 import { inTurns } from '../../base/turns.js';
 import type { ClientKind, Fields } from '../../protocol/client.js';
@@ -37,27 +36,21 @@ import {
   traitsIn,
   type SessionTraits,
 } from '../conversations/conversation.js';
-import type { ConversationKey, Conversations } from '../conversations/conversations.js';
-import type { Listing, Listings } from '../conversations/listings.js';
+import type { ConversationKey } from '../conversations/conversations.js';
+import type { Listing } from '../conversations/listings.js';
 import type { Session, Sessions } from '../conversations/session.js';
 import { clientCapabilities, readsStructureAlone, serverCapabilities } from '../dialect.js';
-import { ListenStream, PostReply, sendJson, type Heartbeat } from '../eventStreams.js';
+import { ListenStream, PostReply, sendJson } from '../eventStreams.js';
 import { answerRequest, capabilitiesOf, ofInstances, takeNotification } from '../methods/methods.js';
-import type { MethodDeps } from '../methods/requests.js';
-import { isBegunElsewhere, type Stateless } from '../modern/stateless.js';
+import { isBegunElsewhere, type Stateless, type StatelessDeps } from '../modern/stateless.js';
 import { everyToolset, type Route } from '../routes.js';
 
-interface EndpointDeps {
-  readonly methods: MethodDeps;
-  readonly listings: Listings;
+interface EndpointDeps extends StatelessDeps {
   readonly sessions: Sessions;
+  readonly stateless: Stateless;
   /** The editor's name in `clientInfo`; if absent, every client at its paths is the editor. */
   readonly editorName: string | undefined;
-  readonly stateless: Stateless;
-  readonly conversations: Conversations;
-  readonly heartbeat: Heartbeat;
   readonly body: BodyLimits;
-  readonly version: string;
   readonly onClient: (clientKind: ClientKind, capabilities: Fields) => void;
 }
 
@@ -100,17 +93,14 @@ export class Endpoint {
     const { text } = body;
     const payload = text.length > longBody ? await inTurns(payloadInSlices(text)) : parsePayload(text);
     if (response.destroyed) return;
-    if (payload.kind === 'single' && route.clientKind === 'plain' && isStateless(request.headers, payload.message)) {
-      const { message } = payload;
-      const lists = message.kind === 'request' && /^server\/discover$|\/list$/.test(message.method);
-      const served = await this.served(response, route, lists);
+    const only = payload.kind === 'single' && payload.message.kind === 'request' ? payload.message : undefined;
+    if (only && route.clientKind === 'plain' && isStateless(request.headers, only)) {
+      const served = await this.served(response, route, /^server\/discover$|\/list$/.test(only.method));
       if (response.destroyed) return;
       if (!served) return this.refuseGone(response, route);
-      return this.deps.stateless.take(request, response, route, payload.message, served);
+      return this.deps.stateless.take(request, response, route, only, served);
     }
-    if (payload.kind === 'single' && payload.message.kind === 'request' && payload.message.method === 'initialize') {
-      return this.initialize(request, response, route, payload.message);
-    }
+    if (only?.method === 'initialize') return this.initialize(request, response, route, only);
     if (route.clientKind === 'plain' && isModern(request.headers, payload)) return takeModern(response, payload);
     const session = this.session(request, response, route);
     if (!session) return;
@@ -184,7 +174,7 @@ export class Endpoint {
     if (requests === 0) {
       for (const message of messages) this.takeMessage(message, session, undefined);
       // The client may end the cancelled exchange after this answer. The last messages of the exchange go out first.
-      setImmediate(() => response.writeHead(202, { 'content-length': 0 }).end());
+      setImmediate(() => accept(response));
       return;
     }
     const [only] = messages;
@@ -197,24 +187,12 @@ export class Endpoint {
   }
 
   private takeMessage(message: Message, session: Session, reply: PostReply | undefined): void {
-    switch (message.kind) {
-      case 'notification':
-        return takeNotification(message.method, message.params, session, this.deps.methods);
-      case 'response':
-        return session.clientRequests.take(message);
-      case 'invalid':
-        reply?.settle(errorMessage(message.id, message.error));
-        return;
-      case 'request':
-        if (reply) this.takeRequest(message, session, reply);
-        return;
-      default:
-        assertNever(message);
-    }
-  }
-
-  private takeRequest({ id, method, params }: RequestMessage, session: Session, reply: PostReply): void {
     const { methods: deps } = this.deps;
+    if (message.kind === 'notification') return takeNotification(message.method, message.params, session, deps);
+    if (message.kind === 'response') return session.clientRequests.take(message);
+    if (!reply) return;
+    if (message.kind === 'invalid') return reply.settle(errorMessage(message.id, message.error));
+    const { id, method, params } = message;
     const { listing } = session;
     const answer = answerRequest(method, params, { id, client: session, conversation: session, listing, reply, deps });
     if (answer.kind === 'later') return;
@@ -222,23 +200,23 @@ export class Endpoint {
   }
 
   private listen(request: IncomingMessage, response: ServerResponse, route: Route): void {
+    const { conversations, heartbeat } = this.deps;
     const conversation = atAddress(request, route);
-    if (conversation) return this.attend(response, conversation);
+    if (conversation) {
+      // It holds a modern conversation open during the life of its program (L2a).
+      const attendance = conversations.attend(conversation);
+      new ListenStream(response, heartbeat);
+      response.once('close', () => attendance.dispose());
+      return;
+    }
     const session = this.session(request, response, route);
     if (!session) return;
-    const stream = new ListenStream(response, this.deps.heartbeat);
+    const stream = new ListenStream(response, heartbeat);
     response.once('close', () => {
       session.stopListening(stream);
       this.deps.sessions.streamClosed(session);
     });
     session.listen(stream);
-  }
-
-  /** Holds a modern conversation open during the life of its program (L2a). */
-  private attend(response: ServerResponse, conversation: ConversationKey): void {
-    const attendance = this.deps.conversations.attend(conversation);
-    new ListenStream(response, this.deps.heartbeat);
-    response.once('close', () => attendance.dispose());
   }
 
   /**
@@ -263,21 +241,15 @@ export class Endpoint {
     if (version === modernVersion && route.clientKind === 'plain') {
       // A modern POST has no session.
       response.setHeader('allow', 'POST');
-      refuse(response, 405, errorCodes.server, `In protocol ${modernVersion}, this path takes POST only.`);
-      return undefined;
+      return refuse(response, 405, errorCodes.server, `In protocol ${modernVersion}, this path takes POST only.`);
     }
-    if (typeof version === 'string' && !isProtocolVersion(version)) {
-      refuse(response, 400, errorCodes.invalidRequest, 'This protocol version is not supported.');
-      return undefined;
-    }
+    if (typeof version === 'string' && !isProtocolVersion(version))
+      return refuse(response, 400, errorCodes.invalidRequest, 'This protocol version is not supported.');
     const id = request.headers['mcp-session-id'];
-    if (typeof id !== 'string') {
-      refuse(response, 400, errorCodes.invalidRequest, 'The header Mcp-Session-Id is missing.');
-      return undefined;
-    }
+    if (typeof id !== 'string')
+      return refuse(response, 400, errorCodes.invalidRequest, 'The header Mcp-Session-Id is missing.');
     const session = this.deps.sessions.find(id, route) ?? this.revived(request, id, version, route);
-    if (!session) refuse(response, 404, errorCodes.server, noSession);
-    return session;
+    return session ?? refuse(response, 404, errorCodes.server, noSession);
   }
 
   /** Some programs never begin a new session after our restart. The editor begins one after 404. */
@@ -333,18 +305,19 @@ export class Endpoint {
     { toolset, clientKind }: Route,
     lists = false,
   ): Promise<ServedToolset | undefined> {
-    const { backend } = this.deps.methods;
+    const { backend, clock } = this.deps.methods;
     const now = backend.toolset(toolset, clientKind);
     const isOfAll = toolset === everyToolset;
     if (isOfAll ? !lists || this.hangs : now || !backend.placeholder(toolset, clientKind)) return now;
-    const over = new AbortController();
-    const end = (): void => over.abort();
+    const closed = new AbortController();
+    const end = (): void => closed.abort();
     response.once('close', end);
-    const settled = backend.settled(toolset, over.signal).then(() => true);
-    const late = delay(this.deps.methods.clock, startLimitMs, over.signal).then(() => false);
-    const isSettled = await Promise.race([settled, late].map((wait) => wait.catch(() => true)));
+    const wait = (over: AbortSignal): Promise<void> => backend.settled(toolset, over);
+    const isSettled = await limited(clock, startLimitMs, closed.signal, wait).then(
+      () => true,
+      () => closed.signal.aborted,
+    );
     response.off('close', end);
-    over.abort();
     if (isOfAll && !isSettled) this.waitNoMore();
     return backend.toolset(toolset, clientKind) ?? backend.placeholder(toolset, clientKind);
   }
@@ -378,16 +351,15 @@ export function isJson({ headers }: IncomingMessage): boolean {
   return /^application\/json\s*(?:;|$)/i.test(headers['content-type'] ?? '');
 }
 
-export function refuse(response: ServerResponse, status: number, code: number, message: string): void {
+export function refuse(response: ServerResponse, status: number, code: number, message: string): undefined {
   sendJson(response, status, errorMessage(null, { code, message }));
 }
 
 /** An `initialize` is modern only if header and body agree, because it probably comes from a client of both eras. */
-function isStateless(headers: IncomingHttpHeaders, message: Message): message is RequestMessage {
-  if (message.kind !== 'request') return false;
+function isStateless(headers: IncomingHttpHeaders, { method, params }: RequestMessage): boolean {
   const byHeader = headers['mcp-protocol-version'] === modernVersion;
-  const inBody = metaOf(message.params)[metaKeys.protocolVersion];
-  return message.method === 'initialize' ? byHeader && inBody === modernVersion : byHeader || inBody !== undefined;
+  const inBody = metaOf(params)[metaKeys.protocolVersion];
+  return method === 'initialize' ? byHeader && inBody === modernVersion : byHeader || inBody !== undefined;
 }
 
 function isModern(headers: IncomingHttpHeaders, payload: Payload): boolean {
@@ -399,16 +371,17 @@ function isModern(headers: IncomingHttpHeaders, payload: Payload): boolean {
 /** Takes what is no request. No notification means anything: a modern client cancels by closing its request. */
 function takeModern(response: ServerResponse, payload: Payload): void {
   const fail = (why: string): void => refuse(response, 400, errorCodes.invalidRequest, why);
-  if (payload.kind === 'unreadable' && payload.error.code === errorCodes.parse) {
+  if (payload.kind === 'unreadable' && payload.error.code === errorCodes.parse)
     return refuse(response, 400, payload.error.code, payload.error.message);
-  }
   if (payload.kind !== 'single') return fail(`Batches are not supported in protocol ${modernVersion}.`);
   const { message } = payload;
   if (message.kind === 'response') return fail(`Responses cannot be posted in protocol ${modernVersion}.`);
-  if (message.kind === 'invalid') {
-    const error = { ...message.error, code: errorCodes.invalidRequest };
-    return sendJson(response, 400, errorMessage(message.id, error));
-  }
+  if (message.kind !== 'invalid') return accept(response);
+  const error = { ...message.error, code: errorCodes.invalidRequest };
+  sendJson(response, 400, errorMessage(message.id, error));
+}
+
+function accept(response: ServerResponse): void {
   response.writeHead(202, { 'content-length': 0 }).end();
 }
 

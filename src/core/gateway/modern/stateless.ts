@@ -47,7 +47,8 @@ import type { Route } from '../routes.js';
 import { ListenStreams } from './listenStreams.js';
 import { ParkableCall, Parking } from './parking.js';
 
-interface StatelessDeps {
+/** What all answers of a gateway need. */
+export interface StatelessDeps {
   readonly methods: MethodDeps;
   readonly conversations: Conversations;
   readonly listings: Listings;
