@@ -63,16 +63,17 @@ interface Asked {
   readonly traits: StatelessTraits;
 }
 
-type Attributed =
-  | {
-      readonly kind: 'attributed';
-      readonly listing: Listing;
-      /** Undefined if one instance serves all, or if all conversations get the same answer. */
-      readonly conversation: Conversation | undefined;
-    }
-  | { readonly kind: 'refused'; readonly status: number; readonly error: RpcError };
+/** Whose request it is. */
+interface Attribution {
+  readonly listing: Listing;
+  /** Undefined if one instance serves all, or if all conversations get the same answer. */
+  readonly conversation: Conversation | undefined;
+}
 
-type AttributedRequest = Asked & Extract<Attributed, { readonly kind: 'attributed' }>;
+interface Refused {
+  readonly status: number;
+  readonly error: RpcError;
+}
 
 /** An edit of the config file may change any list at once, whatever the server hints. */
 const cacheHints = JSON.stringify(notToBeKept).slice(1, -1);
@@ -107,11 +108,10 @@ export class Stateless implements Disposable {
   ): void {
     const { id, method } = message;
     const refuse = (status: number, error: RpcError): void => sendJson(response, status, errorMessage(id, error));
-    const envelope = readEnvelope(request.headers, message);
-    if (envelope.kind === 'wrong') return refuse(400, envelope.error);
-    const { declared } = envelope.traits;
+    const said = readEnvelope(request.headers, message);
+    if ('fault' in said) return refuse(400, said.fault);
     // The answer is a task only if the client can ask about it.
-    const traits = { ...envelope.traits, declared: knowsTasks(served.features) ? declared : withoutTasks(declared) };
+    const traits = knowsTasks(served.features) ? said : { ...said, declared: withoutTasks(said.declared) };
     if (!isKnown(method)) return refuse(404, unknown);
     if (route.address !== undefined) {
       const key = { toolset: route.toolset, id: addressConversation(route.address) };
@@ -119,7 +119,7 @@ export class Stateless implements Disposable {
     }
     const asked = { message, route, served, traits };
     const attributed = this.attributed(asked);
-    if (attributed.kind === 'refused') return refuse(attributed.status, attributed.error);
+    if ('error' in attributed) return refuse(attributed.status, attributed.error);
     if (method === 'server/discover') return this.reply(response).settle(resultMessage(id, this.discovery(served)));
     const mismatch = traits.mirrors ? mirrorMismatchOf(request, message, attributed.listing) : undefined;
     if (mismatch !== undefined) return refuse(400, { code: errorCodes.headerMismatch, message: mismatch });
@@ -131,56 +131,48 @@ export class Stateless implements Disposable {
    * Either the program names the conversation in each request, or the request came to its address (G3). Any other
    * request to a toolset with leases is refused, so two conversations never share an instance by mistake.
    */
-  private attributed({ route, served, message, traits }: Asked): Attributed {
+  private attributed({ route, served, message, traits }: Asked): Attribution | Refused {
     const { toolset, clientKind, address } = route;
     const { conversations, listings } = this.deps;
     const { clientInfo, declared, begunElsewhere } = traits;
     const reader = { declared, readsStructureAlone: readsStructureAlone(clientInfo) };
     const namer = served.isLeased ? namerOf(clientInfo) : undefined;
     const named = namer === undefined ? undefined : namedBy(namer, metaOf(message.params));
-    let id: string | undefined;
-    let lostBefore: string | undefined;
-    if (namer !== undefined && named !== undefined) id = namedConversation(namer, named);
-    else if (served.isLeased && address !== undefined) {
-      id = addressConversation(address);
-      lostBefore = begunElsewhere ? restarted : undefined;
-    }
-    if (id !== undefined) {
+    const isNamed = namer !== undefined && named !== undefined;
+    if (isNamed || (served.isLeased && address !== undefined)) {
+      const id = isNamed ? namedConversation(namer, named) : addressConversation(address ?? '');
+      const lostBefore = !isNamed && begunElsewhere ? restarted : undefined;
       const listing = (): Listing => listings.of(toolset, clientKind, modernVersion, reader, id);
       const conversation = conversations.of({ toolset, id }, listing, lostBefore);
-      if (conversation) return { kind: 'attributed', listing: conversation.listing, conversation };
-      const error = { code: errorCodes.server, message: 'Too many conversations are open.' };
-      return { kind: 'refused', status: 200, error };
+      if (conversation) return { listing: conversation.listing, conversation };
+      return { status: 200, error: { code: errorCodes.server, message: 'Too many conversations are open.' } };
     }
     // A program with named conversations lists before it has one.
     const isForInstance = ofInstances.includes(message.method) && !isPageOfApp(message, served);
-    if (served.isLeased && (namer === undefined || isForInstance)) {
-      return { kind: 'refused', status: 400, error: unnamed };
-    }
-    const listing = listings.of(toolset, clientKind, modernVersion, reader);
-    return { kind: 'attributed', listing, conversation: undefined };
+    if (served.isLeased && (namer === undefined || isForInstance)) return { status: 400, error: unnamed };
+    return { listing: listings.of(toolset, clientKind, modernVersion, reader), conversation: undefined };
   }
 
   private listen(
     response: ServerResponse,
-    { message, served, listing, conversation, traits }: AttributedRequest,
+    { message, served, listing, conversation, traits }: Asked & Attribution,
     refuse: (status: number, error: RpcError) => void,
   ): void {
     const { id, params = {} } = message;
     const { declared } = traits;
     const { notifications: wanted } = params;
-    if (!isObject(wanted)) {
-      return refuse(400, { code: errorCodes.invalidParams, message: '`notifications` must be an object.' });
-    }
-    if ('taskIds' in wanted && knowsTasks(served.features) && !knowsTasks(declared))
-      return refuse(400, tasksNotDeclared);
+    const notAnObject = { code: errorCodes.invalidParams, message: '`notifications` must be an object.' };
+    if (!isObject(wanted)) return refuse(400, notAnObject);
+    const needsTasks = 'taskIds' in wanted && knowsTasks(served.features);
+    if (needsTasks && !knowsTasks(declared)) return refuse(400, tasksNotDeclared);
     this.useUntilClosed(response, conversation);
     const serverMeta = this.serverMeta(served);
     const listening = { id, wanted, served, declared, listing, conversation: conversation?.id, serverMeta };
     this.listenStreams.open(response, listening);
   }
 
-  private call(response: ServerResponse, { message, served, listing, conversation, traits }: AttributedRequest): void {
+  private call(response: ServerResponse, asked: Asked & Attribution): void {
+    const { message, served, listing, conversation, traits } = asked;
     const { methods } = this.deps;
     const { id, method, params = {} } = message;
     const { toolset } = listing;
@@ -200,9 +192,8 @@ export class Stateless implements Disposable {
     }
     // A waiting call is not sent again because its client forgot the state.
     if (mayAsk && inputResponses !== undefined && this.parking.waits(target)) return fail(noneParked);
-    if (this.callsInFlight(toolset) >= methods.maxCalls) {
-      return fail({ code: errorCodes.server, message: 'Too many calls are in flight.' });
-    }
+    const tooMany = { code: errorCodes.server, message: 'Too many calls are in flight.' };
+    if (this.callsInFlight(toolset) >= methods.maxCalls) return fail(tooMany);
     this.useUntilClosed(response, conversation);
     this.count(toolset, 1);
     const end = (): void => {
@@ -212,11 +203,8 @@ export class Stateless implements Disposable {
       if (!conversation) methods.backend.noteClient(new CallClient(asking, undefined), 'gone');
     };
     const serverMeta = this.serverMeta(served);
-    const call = new ParkableCall(
-      { target, parking: this.parking, clock: methods.clock, serverMeta, end },
-      carrier,
-      responses,
-    );
+    const { parking } = this;
+    const call = new ParkableCall({ target, parking, clock: methods.clock, serverMeta, end }, carrier, responses);
     const client = new ModernClient(traits, serverMeta, mayAsk ? call : undefined);
     const asking = { client, conversation, listing };
     response.once('close', () => call.closed(carrier));
@@ -354,39 +342,34 @@ interface StatelessTraits {
   readonly mirrors: boolean;
 }
 
-type Envelope =
-  | { readonly kind: 'right'; readonly traits: StatelessTraits }
-  | { readonly kind: 'wrong'; readonly error: RpcError };
-
 /** True if the conversation had begun at another gateway, or in an earlier run. */
 export function isBegunElsewhere(headers: IncomingHttpHeaders): boolean {
   return headers['mcp-toolsets-begun-elsewhere'] !== undefined;
 }
 
-/** Reads a request's statements about itself in `_meta` and in headers, and their faults (X8, G2). */
-export function readEnvelope(headers: IncomingHttpHeaders, message: RequestMessage): Envelope {
+/** Returns a request's statements about itself in `_meta` and in headers, or their fault (X8, G2). */
+export function readEnvelope(
+  headers: IncomingHttpHeaders,
+  message: RequestMessage,
+): StatelessTraits | { readonly fault: RpcError } {
   const meta = metaOf(message.params);
   const version = meta[metaKeys.protocolVersion];
   if (typeof version !== 'string')
     return invalid(`\`_meta\` must name the version in \`${metaKeys.protocolVersion}\`.`);
   const declared = meta[metaKeys.clientCapabilities];
-  if (!isObject(declared)) {
+  if (!isObject(declared))
     return invalid(`\`_meta\` must have the capabilities in \`${metaKeys.clientCapabilities}\`.`);
-  }
   const logLevel = meta[metaKeys.logLevel];
   if (logLevel !== undefined && !isLogLevel(logLevel)) return invalid('Unknown log level.');
   const mismatch = mismatchOf(headers, message, version);
-  if (mismatch !== undefined) return wrong({ code: errorCodes.headerMismatch, message: mismatch });
+  if (mismatch !== undefined) return { fault: { code: errorCodes.headerMismatch, message: mismatch } };
   if (version !== modernVersion) {
     const data = { supported: [modernVersion, ...protocolVersions], requested: version };
-    return wrong({ code: errorCodes.unsupportedVersion, message: 'Unsupported protocol version', data });
+    return { fault: { code: errorCodes.unsupportedVersion, message: 'Unsupported protocol version', data } };
   }
-  const clientInfo = meta[metaKeys.clientInfo];
   const mirrors = headers['mcp-toolsets-over'] !== 'stdio';
-  return {
-    kind: 'right',
-    traits: { clientInfo, declared, logLevel, begunElsewhere: isBegunElsewhere(headers), mirrors },
-  };
+  const clientInfo = meta[metaKeys.clientInfo];
+  return { clientInfo, declared, logLevel, begunElsewhere: isBegunElsewhere(headers), mirrors };
 }
 
 function mismatchOf(headers: IncomingHttpHeaders, { method, params }: RequestMessage, version: string) {
@@ -404,10 +387,6 @@ function mismatchOf(headers: IncomingHttpHeaders, { method, params }: RequestMes
   );
 }
 
-function invalid(message: string): Envelope {
-  return wrong({ code: errorCodes.invalidParams, message });
-}
-
-function wrong(error: RpcError): Envelope {
-  return { kind: 'wrong', error };
+function invalid(message: string): { readonly fault: RpcError } {
+  return { fault: { code: errorCodes.invalidParams, message } };
 }
