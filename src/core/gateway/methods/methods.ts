@@ -47,32 +47,24 @@ type Method = (params: Fields, context: RequestContext) => Answer;
 
 type Check = (params: Fields) => string | undefined;
 
-const everything: ServerFeatures = {
-  prompts: true,
-  resources: true,
-  subscribe: true,
-  completions: true,
-  logging: true,
-  extensions: {},
-};
-
 /**
  * The capabilities hold for the whole session. A toolset that may get another server declares everything, so
  * `list_changed` is enough to report a gain.
  */
-export function capabilitiesOf({ features, canGain = false }: Pick<ServedToolset, 'features' | 'canGain'>): Fields {
-  const { prompts, resources, subscribe, completions, logging } = canGain ? everything : features;
+export function capabilitiesOf({ features, canGain }: Pick<ServedToolset, 'features' | 'canGain'>): Fields {
+  const has = (feature: Exclude<keyof ServerFeatures, 'extensions'>): boolean => canGain === true || features[feature];
   return {
     tools: { listChanged: true },
-    ...(prompts && { prompts: { listChanged: true } }),
-    ...(resources && { resources: { ...(subscribe && { subscribe }), listChanged: true } }),
-    ...(completions && { completions: {} }),
-    ...(logging && { logging: {} }),
+    ...(has('prompts') && { prompts: { listChanged: true } }),
+    ...(has('resources') && { resources: { ...(has('subscribe') && { subscribe: true }), listChanged: true } }),
+    ...(has('completions') && { completions: {} }),
+    ...(has('logging') && { logging: {} }),
   };
 }
 
 const empty: Answer = { kind: 'result', json: '{}' };
 const emptyCompletion = { completion: { values: [] } };
+const noCompletions: Answer = { kind: 'result', json: JSON.stringify(emptyCompletion) };
 
 const methods: ReadonlyMap<string, Method> = new Map<string, Method>([
   ['ping', () => empty],
@@ -84,16 +76,12 @@ const methods: ReadonlyMap<string, Method> = new Map<string, Method>([
   ['resources/list', needs('resources', listOf('resources'))],
   ['resources/templates/list', needs('resources', listOf('resources', 'templates'))],
   ofServer('prompts', 'prompts/get', hasName, ({ name }) => invalidParams(`There is no prompt ${said(name)}.`)),
-  ofServer('resources', 'resources/read', hasText('uri'), ({ uri }) => ({
-    kind: 'error',
-    error: { code: errorCodes.resourceNotFound, message: `There is no resource ${said(uri)}.`, data: { uri } },
-  })),
+  ofServer('resources', 'resources/read', hasText('uri'), ({ uri }) =>
+    refusal(errorCodes.resourceNotFound, `There is no resource ${said(uri)}.`, { uri }),
+  ),
   ofServer('subscribe', 'resources/subscribe', hasText('uri'), noUpdates),
   ofServer('subscribe', 'resources/unsubscribe', hasText('uri'), noUpdates),
-  ofServer('completions', 'completion/complete', hasReference, () => ({
-    kind: 'result',
-    json: JSON.stringify(emptyCompletion),
-  })),
+  ofServer('completions', 'completion/complete', hasReference, () => noCompletions),
   ...taskMethods.map((method): [string, Method] => [method, ofTask(forwarded(method, hasText('taskId')))]),
 ]);
 
@@ -130,18 +118,10 @@ export function takeNotification(
   session: Session,
   deps?: Pick<MethodDeps, 'backend'>,
 ): void {
-  switch (method) {
-    case 'notifications/cancelled': {
-      const id = params?.['requestId'];
-      if (isRequestId(id)) cancelCall(session, id, params?.['reason']);
-      return;
-    }
-    case 'notifications/progress':
-      return session.clientRequests.progress(params ?? {});
-    case 'notifications/roots/list_changed':
-      return deps?.backend.noteClient(session.client, 'roots');
-    default:
-  }
+  const id = params?.['requestId'];
+  if (method === 'notifications/cancelled' && isRequestId(id)) cancelCall(session, id, params?.['reason']);
+  if (method === 'notifications/progress') session.clientRequests.progress(params ?? {});
+  if (method === 'notifications/roots/list_changed') deps?.backend.noteClient(session.client, 'roots');
 }
 
 function unknownMethod(): Answer {
@@ -258,13 +238,9 @@ function callTool(asked: Fields, destination: Destination | undefined, context: 
       // Agents of the editor need the same changes as the editor.
       const isEditor = clientKind !== 'plain' && !isShown;
       const opens = app !== undefined && clientKind === 'editor' && conversation !== asking?.id;
-      const own = opens
-        ? await deps.delivery.forEditorWithApp(
-            result,
-            origin,
-            deps.openings.open({ toolset: listing.toolset, conversation }),
-          )
-        : await deps.delivery[isEditor ? 'forEditor' : 'forOthers'](result, origin);
+      const own = await (opens
+        ? deps.delivery.forEditorWithApp(result, origin, deps.openings.open({ toolset: listing.toolset, conversation }))
+        : deps.delivery[isEditor ? 'forEditor' : 'forOthers'](result, origin));
       const hidesText = isEditor || client.traits.readsStructureAlone;
       // A note does not replace the tool's own text.
       const sent = notes ? withNotes(inVersion(own), notes, hidesText) : inVersion(own);
@@ -275,7 +251,7 @@ function callTool(asked: Fields, destination: Destination | undefined, context: 
 }
 
 /** Written out, because a copy by `...` gets another layout in V8, and every reader pays for that (P3). */
-function callOf(terms: ForwardTerms, tool: string, given: Fields | undefined, fromApp: true | undefined): ToolsetCall {
+function callOf(terms: ForwardTerms, tool: string, args: Fields | undefined, fromApp: true | undefined): ToolsetCall {
   const { toolset, clientKind, meta, conversation, signal, onProgress, client } = terms;
   const instance = fromApp ? 'held' : undefined;
   return {
@@ -283,7 +259,7 @@ function callOf(terms: ForwardTerms, tool: string, given: Fields | undefined, fr
     conversation,
     clientKind,
     tool,
-    arguments: given,
+    arguments: args,
     meta,
     signal,
     onProgress,

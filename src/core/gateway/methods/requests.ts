@@ -65,8 +65,8 @@ export function invalidParams(message: string): Answer {
   return refusal(errorCodes.invalidParams, message);
 }
 
-export function refusal(code: number, message: string): Answer {
-  return { kind: 'error', error: { code, message } };
+export function refusal(code: number, message: string, data?: Fields): Answer {
+  return { kind: 'error', error: { code, message, ...(data && { data }) } };
 }
 
 export interface ForwardTerms extends RequestTerms, Destination {
