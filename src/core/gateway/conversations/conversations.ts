@@ -42,12 +42,9 @@ export class Conversations implements Disposable {
     const key = keyOf(given);
     const now = this.deps.clock.now();
     const known = this.kept.get(key);
-    if (known) {
-      known.lastUsed = now;
-      return known;
-    }
-    if (this.kept.size >= this.deps.max && !this.makeRoom()) return undefined;
-    const conversation = new Conversation(given.id, listing(), now, lostBefore, true);
+    if (!known && this.kept.size >= this.deps.max && !this.makeRoom()) return undefined;
+    const conversation = known ?? new Conversation(given.id, listing(), now, lostBefore, true);
+    conversation.lastUsed = now;
     this.kept.set(key, conversation);
     return conversation;
   }
@@ -112,9 +109,9 @@ export class Conversations implements Disposable {
   }
 
   private makeRoom(): boolean {
-    const idle = [...this.kept].filter(([key, { inUse }]) => inUse === 0 && !this.attending.has(key));
-    const [idlest] = idle.sort(([, a], [, b]) => a.lastUsed - b.lastUsed);
-    if (idlest) this.forget(idlest[1]);
+    const idle = [...this.kept.values()].filter((each) => each.inUse === 0 && !this.attending.has(keyOf(each)));
+    const [idlest] = idle.sort((a, b) => a.lastUsed - b.lastUsed);
+    if (idlest) this.forget(idlest);
     return idlest !== undefined;
   }
 

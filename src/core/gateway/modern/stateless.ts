@@ -44,7 +44,7 @@ import { PostReply, sendJson, type Heartbeat } from '../eventStreams.js';
 import { answerRequest, capabilitiesOf, isOfModernEra, ofInstances } from '../methods/methods.js';
 import type { MethodDeps } from '../methods/requests.js';
 import type { Route } from '../routes.js';
-import { ListenStreams } from './listenStreams.js';
+import { listen, type Listener } from './listenStreams.js';
 import { ParkableCall, Parking } from './parking.js';
 
 /** What all answers of a gateway need. */
@@ -81,18 +81,16 @@ const cacheHints = JSON.stringify(notToBeKept).slice(1, -1);
 export class Stateless implements Disposable {
   private readonly inFlight = new Map<string, number>();
   private readonly parking = new Parking();
-  private readonly listenStreams: ListenStreams;
+  private readonly listeners = new Set<Listener>();
 
-  constructor(private readonly deps: StatelessDeps) {
-    this.listenStreams = new ListenStreams(deps.methods, deps.heartbeat);
-  }
+  constructor(private readonly deps: StatelessDeps) {}
 
   dispose(): void {
     this.parking.dispose();
   }
 
   announce(listing: Listing): void {
-    this.listenStreams.announce(listing);
+    for (const listener of this.listeners) if (listener.listening.listing === listing) listener.announce();
   }
 
   callsInFlight(toolset: string): number {
@@ -168,7 +166,7 @@ export class Stateless implements Disposable {
     this.useUntilClosed(response, conversation);
     const serverMeta = this.serverMeta(served);
     const listening = { id, wanted, served, declared, listing, conversation: conversation?.id, serverMeta };
-    this.listenStreams.open(response, listening);
+    listen(response, listening, { ...this.deps, listeners: this.listeners });
   }
 
   private call(response: ServerResponse, asked: Asked & Attribution): void {
