@@ -138,30 +138,29 @@ function withoutSpace(text: string): string {
  * Repairs `data:` URLs of servers in places for base64 (V1), once for all clients. A right result is the same object.
  */
 export function withoutDataUrls<Result extends object>(result: Result): Result {
-  const fields = result as Fields;
-  const changed: Record<string, unknown> = {};
-  const replace = (key: string, by: (value: unknown) => unknown): void => {
-    const value = fields[key];
-    const next = Array.isArray(value) ? eachOf(value as readonly unknown[], by) : value;
-    if (next !== value) changed[key] = next;
-  };
-  replace('content', part);
-  replace('contents', (value) => plain(value, 'blob'));
-  replace('messages', (value) => (isObject(value) ? message(value) : value));
-  return Object.keys(changed).length === 0 ? result : { ...result, ...changed };
+  const { content, contents, messages } = result as Fields;
+  const all = { content: eachOf(content, part), contents: eachOf(contents, page), messages: eachOf(messages, message) };
+  if (all.content === content && all.contents === contents && all.messages === messages) return result;
+  const present = Object.entries(all).filter(([, value]) => value !== undefined);
+  return { ...result, ...Object.fromEntries(present) };
 }
 
-function message(fields: Fields): Fields {
-  const { content } = fields;
-  const next = Array.isArray(content) ? eachOf(content as readonly unknown[], part) : part(content);
-  return next === content ? fields : { ...fields, content: next };
+function page(value: unknown): unknown {
+  return plain(value, 'blob');
+}
+
+function message(value: unknown): unknown {
+  if (!isObject(value)) return value;
+  const { content } = value;
+  const next = Array.isArray(content) ? eachOf(content, part) : part(content);
+  return next === content ? value : { ...value, content: next };
 }
 
 function part(value: unknown): unknown {
   if (!isObject(value)) return value;
   if (value['type'] === 'image' || value['type'] === 'audio') return plain(value, 'data');
   if (value['type'] !== 'resource') return value;
-  const resource = plain(value['resource'], 'blob');
+  const resource = page(value['resource']);
   return resource === value['resource'] ? value : { ...value, resource };
 }
 
@@ -187,8 +186,9 @@ function encoded(url: string, content: string): string {
   }
 }
 
-/** Returns the list itself if nothing changes. */
-function eachOf(list: readonly unknown[], by: (value: unknown) => unknown): readonly unknown[] {
+/** Returns the value itself if it is no list, or if nothing changes. */
+function eachOf(list: unknown, by: (value: unknown) => unknown): unknown {
+  if (!Array.isArray(list)) return list;
   const next = list.map(by);
   return next.some((value, index) => value !== list[index]) ? next : list;
 }

@@ -25,7 +25,7 @@ import type { Destination } from '../../protocol/request.js';
 import { longestUri } from '../../tools/uris.js';
 import { clientRequest, isToldTo } from '../dialect.js';
 import type { MessageStream, Reply } from '../eventStreams.js';
-import type { Listing, ListName, Topic } from './listings.js';
+import type { Listing, Topic } from './listings.js';
 
 /**
  * A session of an older version is a conversation with streams (`session`). Modern ones are kept in `conversations`.
@@ -57,7 +57,7 @@ export class Conversation {
   }
 
   /** Modern clients learn about changes from `listenStreams`. */
-  noteListed(_topic: Topic, _list: ListName): void {}
+  noteListed(_topic: Topic): void {}
 
   /** Has to be called before a call is answered on its stream, with the version of the list of tools when it began. */
   tellBeforeResult(_stream: MessageStream, _listVersion: number): void {}

@@ -59,7 +59,7 @@ export class Listing {
     const served = this.ask();
     this.isStale = false;
     const isSame = served === this.served && served !== undefined;
-    if (!isSame) for (const list of Object.values(listsOf).flat()) this[list].set(served?.[list]);
+    if (!isSame) for (const list of listNames) this[list].set(served?.[list]);
     this.served = served;
     if (!served) return;
     this.features = served.features;
@@ -269,11 +269,7 @@ export const topics = ['tools', 'prompts', 'resources'] as const;
 
 export type Topic = (typeof topics)[number];
 
-/** The lists of each topic. One notification covers both lists of resources. */
-export const listsOf = {
-  tools: ['tools'],
-  prompts: ['prompts'],
-  resources: ['resources', 'templates'],
-} as const satisfies Readonly<Record<Topic, readonly string[]>>;
+/** One notification covers both lists of resources. */
+const listNames = [...topics, 'templates'] as const;
 
-export type ListName = (typeof listsOf)[Topic][number];
+export type ListName = (typeof listNames)[number];

@@ -26,20 +26,19 @@ import {
   sessionConversation,
   type SessionTraits,
 } from './conversation.js';
-import { listsOf, topics, type Listing, type ListName, type Topic } from './listings.js';
+import { topics, type Listing, type Topic } from './listings.js';
 
 const maxStreams = 8;
 
 /** The oldest conversation is forgotten. Its leases then end when idle, not with the session. */
 const mostConversations = 1_000;
 
-/** What a client knows about one list. */
+/** What a client knows about the lists of one topic. */
 interface Knowledge {
-  /** The client has the list of this version, or is about to read it. */
+  /** The client has the lists of this version, or is about to read them. */
   known: number;
   /** The newest version with a notification, on any stream. */
   told: number;
-  isAsked: boolean;
 }
 
 interface SessionOrigin {
@@ -68,7 +67,9 @@ export class Session extends Conversation implements Client {
   isClosed = false;
   private hasListened = false;
   private readonly streams: OpenStream[] = [];
-  private readonly knowledge: Readonly<Record<ListName, Knowledge>>;
+  private readonly knowledge: Record<Topic, Knowledge>;
+  /** True if it has listed tools. */
+  hasListed = false;
 
   constructor(
     readonly sessionId: string,
@@ -85,16 +86,11 @@ export class Session extends Conversation implements Client {
     this.client = this.clientOf(conversation);
     this.clientKind = listing.clientKind;
     // The last notification to the client of a revived session is unknown.
-    const of = (list: ListName): Knowledge => {
-      const version = isRevived ? 0 : listing[list].version;
-      return { known: version, told: version, isAsked: false };
+    const of = (topic: Topic): Knowledge => {
+      const version = isRevived ? 0 : listing.versionOf(topic);
+      return { known: version, told: version };
     };
-    this.knowledge = {
-      tools: of('tools'),
-      prompts: of('prompts'),
-      resources: of('resources'),
-      templates: of('templates'),
-    };
+    this.knowledge = { tools: of('tools'), prompts: of('prompts'), resources: of('resources') };
   }
 
   override idOf(name: string | undefined): string | undefined {
@@ -112,10 +108,6 @@ export class Session extends Conversation implements Client {
 
   private clientOf(conversation: string): CallClient {
     return new CallClient({ client: this, conversation: this, listing: this.listing }, conversation);
-  }
-
-  get hasListed(): boolean {
-    return this.knowledge.tools.isAsked;
   }
 
   get listening(): MessageStream | undefined {
@@ -141,10 +133,11 @@ export class Session extends Conversation implements Client {
   }
 
   announce(): void {
-    const { listening } = this;
+    const { listening, listing } = this;
     if (!listening) return;
-    const isKnown = (list: ListName): boolean => this.knowledge[list].known === this.listing[list].version;
-    for (const topic of topics) if (!listsOf[topic].every(isKnown)) this.tell(listening, topic);
+    for (const topic of topics) {
+      if (this.knowledge[topic].known !== listing.versionOf(topic)) this.tell(listening, topic);
+    }
   }
 
   override tellBeforeResult(stream: MessageStream, listVersion: number): void {
@@ -155,14 +148,12 @@ export class Session extends Conversation implements Client {
     if (listVersion !== version || told !== version) this.tell(stream, 'tools');
   }
 
-  override noteListed(topic: Topic = 'tools', list: ListName = 'tools'): void {
-    this.knowledge[list].isAsked = true;
-    if (list === 'tools') this.promised = this.listing.served?.promised;
-    for (const one of listsOf[topic]) {
-      const knowledge = this.knowledge[one];
-      // A client without interest in one list of resources needs no notification of its changes.
-      if (one === list || !knowledge.isAsked) knowledge.known = knowledge.told = this.listing[one].version;
-    }
+  override noteListed(topic: Topic = 'tools'): void {
+    const version = this.listing.versionOf(topic);
+    this.knowledge[topic] = { known: version, told: version };
+    if (topic !== 'tools') return;
+    this.hasListed = true;
+    this.promised = this.listing.served?.promised;
   }
 
   /** Calls run on unless they are cancelled, and are answered if their stream is still open. */
@@ -174,7 +165,7 @@ export class Session extends Conversation implements Client {
   }
 
   private tell(stream: MessageStream, topic: Topic): void {
-    for (const list of listsOf[topic]) this.knowledge[list].told = this.listing[list].version;
+    this.knowledge[topic].told = this.listing.versionOf(topic);
     stream.send(notificationMessage(`notifications/${topic}/list_changed`));
   }
 }

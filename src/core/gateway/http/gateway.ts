@@ -28,7 +28,7 @@ import { AppOpenings } from '../methods/requests.js';
 import { Stateless } from '../modern/stateless.js';
 import { isEditorPath, isRestPath, parseRoute, programsPath, routePath } from '../routes.js';
 import { Endpoint, readBody, refuse, type BodyLimits } from './endpoint.js';
-import { refuseRest, Rest, type RestBackend } from './rest.js';
+import { refuseRest, serveRest, type RestBackend, type RestDeps } from './rest.js';
 
 /** The largest number of sockets without the token. */
 export const mostStrangers = 64;
@@ -95,7 +95,7 @@ export class Gateway {
   private readonly activity = this.store.add(new Emitter<string>());
   private readonly token: string;
   private readonly tokenBytes: Buffer;
-  private readonly rest: Rest | undefined;
+  private readonly rest: RestDeps | undefined;
   private readonly sessions: Sessions;
   private readonly stateless: Stateless;
   private readonly endpointOfAll: Endpoint;
@@ -117,7 +117,7 @@ export class Gateway {
     this.token = deps.stable?.token ?? newToken();
     this.tokenBytes = Buffer.from(this.token);
     const urlOf = (toolset: string): string => this.endpoint(toolset, 'plain').url;
-    this.rest = deps.rest && new Rest({ backend: deps.rest, clock, log, urlOf });
+    this.rest = deps.rest && { backend: deps.rest, clock, log, urlOf };
     const limits = { ...usualLimits, ...deps.limits };
     const { maxCalls, maxSessions: max, keepAliveMs, maxBodyBytes, bodyTimeoutMs } = limits;
     const noteActivity = (toolset: string): void => this.activity.fire(toolset);
@@ -228,7 +228,7 @@ export class Gateway {
       if (url === programsPath && this.deps.stable) {
         return sendJson(response, 200, JSON.stringify([...this.sessions.programs(), ...this.conversations.programs()]));
       }
-      if (this.rest && isRestPath(url)) return await this.rest.serve(request, response);
+      if (this.rest && isRestPath(url)) return await serveRest(request, response, this.rest);
       const route = parseRoute(url);
       if (!route || (this.isForAgents && route.clientKind === 'editor')) {
         return await this.turnAway(request, response, 'nowhere');

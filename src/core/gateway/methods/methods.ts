@@ -172,7 +172,7 @@ function listOf(topic: Topic, list: ListName = topic): Method {
     const json = listing[list].page(cursor);
     if (json === undefined)
       return invalidParams('The cursor is invalid or has expired. List again from the beginning.');
-    conversation?.noteListed(topic, list);
+    conversation?.noteListed(topic);
     deps.backend.noteListed(listing.toolset, listing.conversation);
     if (topic === 'tools') deps.noteActivity(listing.toolset);
     return { kind: 'result', json };

@@ -136,23 +136,6 @@ describe('gateway: sessions', () => {
       assert.deepEqual(stream.sent, [listChanged]);
     });
 
-    it('reading one list of resources counts for the other only if the client never asks for it', () => {
-      const resourcesChanged = { jsonrpc: '2.0', method: 'notifications/resources/list_changed' };
-      const both = open();
-      const one = open();
-      both.noteListed('resources', 'templates');
-      backend.set('t', ['a'], { templates: [{ name: 'raw', uriTemplate: 'note://{x}' }] });
-      clock.advance(20);
-      both.noteListed('resources', 'resources');
-      one.noteListed('resources', 'resources');
-      const streams = [both, one].map((session) => {
-        const stream = new FakeStream();
-        session.listen(stream);
-        return stream.sent;
-      });
-      assert.deepEqual(streams, [[resourcesChanged], []]);
-    });
-
     it('list_changed does not reach sessions of other toolsets', () => {
       const session = open('u');
       const stream = new FakeStream();
