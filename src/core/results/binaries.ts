@@ -25,19 +25,12 @@ export type SavedParts = ReadonlyMap<unknown, BinaryOutcome>;
 
 export function binaryOf(part: unknown): Binary | undefined {
   if (!isObject(part)) return undefined;
-  switch (part['type']) {
-    case 'image':
-    case 'audio':
-      return binary(part['type'], undefined, part['mimeType'], part['data']);
-    case 'resource': {
-      const inner = part['resource'];
-      // An agent reads the text if there are both text and bytes.
-      if (!isObject(inner) || typeof inner['uri'] !== 'string' || typeof inner['text'] === 'string') return undefined;
-      return binary('resource', inner['uri'], inner['mimeType'], inner['blob']);
-    }
-    default:
-      return undefined;
-  }
+  const { type, resource } = part;
+  if (type === 'image' || type === 'audio') return binary(type, undefined, part['mimeType'], part['data']);
+  if (type !== 'resource' || !isObject(resource) || typeof resource['uri'] !== 'string') return undefined;
+  // An agent reads the text if there are both text and bytes.
+  if (typeof resource['text'] === 'string') return undefined;
+  return binary('resource', resource['uri'], resource['mimeType'], resource['blob']);
 }
 
 function binary(
@@ -65,19 +58,14 @@ export async function saveBinaries(
   most = mostFiles,
 ): Promise<SavedParts> {
   const saved = new Map<unknown, BinaryOutcome>();
-  if (!Array.isArray(content)) return saved;
   let left = most;
   const over: unknown[] = [];
-  for (const part of content as unknown[]) {
+  for (const part of Array.isArray(content) ? (content as unknown[]) : []) {
     const found = binaryOf(part);
-    if (!found) continue;
-    if (left <= 0) {
-      over.push(part);
-      continue;
-    }
-    const outcome = await save(found, origin, store);
-    if (outcome.kind === 'saved') left -= 1;
-    saved.set(part, outcome);
+    const outcome = found && left > 0 ? await save(found, origin, store) : undefined;
+    if (outcome) saved.set(part, outcome);
+    else if (found) over.push(part);
+    if (outcome?.kind === 'saved') left -= 1;
   }
   const why = `${tooManyFiles}, and ${over.length} more of its parts have bytes`;
   for (const part of over) saved.set(part, { kind: 'notSaved', why });
@@ -193,14 +181,8 @@ function eachOf(list: unknown, by: (value: unknown) => unknown): unknown {
   return next.some((value, index) => value !== list[index]) ? next : list;
 }
 
-/** The types that models take (V2), and a common unofficial spelling. */
-const imageTypes: ReadonlyMap<string, string> = new Map([
-  ['image/jpeg', 'image/jpeg'],
-  ['image/jpg', 'image/jpeg'],
-  ['image/png', 'image/png'],
-  ['image/gif', 'image/gif'],
-  ['image/webp', 'image/webp'],
-]);
+/** The types that models take (V2). */
+const imageTypes: readonly string[] = ['image/jpeg', 'image/png', 'image/gif', 'image/webp'];
 
 const signatures: readonly (readonly [type: string, pattern: RegExp])[] = [
   ['image/png', /^\x89PNG\r\n\x1a\n/],
@@ -219,28 +201,24 @@ const ownExtensions: Readonly<Record<string, readonly string[]>> = {
   font: ['woff2'],
 };
 
-/** The extensions of other types. */
-const extensions: ReadonlyMap<string, string> = new Map([
-  ['image/jpeg', 'jpg'],
-  ['image/svg+xml', 'svg'],
-  ['image/x-icon', 'ico'],
-  ['image/vnd.microsoft.icon', 'ico'],
-  ['audio/mpeg', 'mp3'],
-  ['audio/x-wav', 'wav'],
-  ['audio/wave', 'wav'],
-  ['audio/vnd.wave', 'wav'],
-  ['audio/x-flac', 'flac'],
-  ['audio/mp4', 'm4a'],
-  ['audio/x-m4a', 'm4a'],
-  ['video/quicktime', 'mov'],
-  ['application/gzip', 'gz'],
-  ['application/x-tar', 'tar'],
-  ['application/vnd.openxmlformats-officedocument.wordprocessingml.document', 'docx'],
-  ['application/vnd.openxmlformats-officedocument.spreadsheetml.sheet', 'xlsx'],
-  ['application/vnd.openxmlformats-officedocument.presentationml.presentation', 'pptx'],
-  ['text/plain', 'txt'],
-  ['text/markdown', 'md'],
-]);
+/** Other types of an extension. */
+const otherTypes: Readonly<Record<string, readonly string[]>> = {
+  jpg: ['image/jpeg'],
+  svg: ['image/svg+xml'],
+  ico: ['image/x-icon', 'image/vnd.microsoft.icon'],
+  mp3: ['audio/mpeg'],
+  wav: ['audio/x-wav', 'audio/wave', 'audio/vnd.wave'],
+  flac: ['audio/x-flac'],
+  m4a: ['audio/mp4', 'audio/x-m4a'],
+  mov: ['video/quicktime'],
+  gz: ['application/gzip'],
+  tar: ['application/x-tar'],
+  docx: ['application/vnd.openxmlformats-officedocument.wordprocessingml.document'],
+  xlsx: ['application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'],
+  pptx: ['application/vnd.openxmlformats-officedocument.presentationml.presentation'],
+  txt: ['text/plain'],
+  md: ['text/markdown'],
+};
 
 /**
  * The first bytes count more than the declared type, because a provider refuses the whole conversation for an image
@@ -251,7 +229,8 @@ export function modelImageType(declared: string | undefined, base64: string): st
   if (type !== undefined && type !== 'application/octet-stream' && !type.startsWith('image/')) return undefined;
   const start = Buffer.from(base64.slice(0, 64).replace(/\s+/g, ''), 'base64').toString('latin1');
   const signed = signatures.find(([, pattern]) => pattern.test(start))?.[0];
-  return signed ?? (type === undefined ? undefined : imageTypes.get(type));
+  // The second spelling is common, and not official.
+  return signed ?? imageTypes.find((each) => each === type || (each === 'image/jpeg' && type === 'image/jpg'));
 }
 
 export function extensionOf(type: string | undefined): string {
@@ -259,11 +238,12 @@ export function extensionOf(type: string | undefined): string {
   const [, kind = '', name = ''] = /^(\w+)\/([\w+.-]+)$/.exec(bare) ?? [];
   // A server writes the type, and might name an inherited property.
   if (Object.hasOwn(ownExtensions, kind) && ownExtensions[kind]?.includes(name)) return name;
-  return extensions.get(bare) ?? /\+(json|xml|zip)$/.exec(bare)?.[1] ?? 'bin';
+  const [other] = Object.entries(otherTypes).find(([, types]) => types.includes(bare)) ?? [];
+  return other ?? /\+(json|xml|zip)$/.exec(bare)?.[1] ?? 'bin';
 }
 
 export function hasModelImage(file: string): boolean {
-  return [...imageTypes.values()].some((type) => file.endsWith(`.${extensionOf(type)}`));
+  return imageTypes.some((type) => file.endsWith(`.${extensionOf(type)}`));
 }
 
 export function bareType(type: string): string {

@@ -15,7 +15,7 @@ import {
   type SaveOutcome,
 } from './artifacts.js';
 import { SingleFlight } from '../base/singleFlight.js';
-import { asText } from '../base/text.js';
+import { asText, messageOf } from '../base/text.js';
 import { createHash, randomUUID } from 'node:crypto';
 
 interface DiskArtifactsDeps {
@@ -72,7 +72,7 @@ export class DiskArtifacts implements ArtifactStore {
       // The quota removes later what cannot be removed now.
       await rm(unfinished, { force: true }).catch(() => undefined);
       this.quota.end(unfinished);
-      const why = reasonOf(error as NodeJS.ErrnoException);
+      const why = reasonOf(error);
       this.deps.log.write('warn', `A file of ${origin.server}/${origin.tool} was not saved in ${folder}: ${why}.`);
       return { kind: 'notSaved', why };
     }
@@ -90,21 +90,9 @@ function segment(name: string): string {
   return safe === '' || /^(con|prn|aux|nul|com\d|lpt\d)$/i.test(safe) ? `${safe}_` : safe;
 }
 
-const reasons: Readonly<Record<string, string>> = {
-  ENOSPC: 'the disk is full',
-  EDQUOT: 'the disk quota of the user is used up',
-  EACCES: 'the folder may not be written to',
-  EPERM: 'the folder may not be written to',
-  EROFS: 'the disk is read-only',
-  ENOTDIR: 'a file is where a folder should be',
-  EEXIST: 'a file is where a folder should be',
-  EMFILE: 'too many files are open',
-};
-
-function reasonOf({ code, message }: NodeJS.ErrnoException): string {
-  if (code === undefined) return message;
-  const reason = Object.hasOwn(reasons, code) ? reasons[code] : undefined;
-  return reason === undefined ? code : `${reason} (${code})`;
+/** Returns a clause for an error of Node, "ENOSPC: no space left on device, write": "no space left on device (ENOSPC)". */
+function reasonOf(error: unknown): string {
+  return messageOf(error).replace(/^(E\w+): ([^,]+),.*$/s, '$2 ($1)');
 }
 
 interface ArtifactQuotaDeps {

@@ -36,7 +36,9 @@ export function isPlainText(result: CallToolResult): boolean {
 /** Every part gets a type that the editor shows. */
 export async function composed(result: CallToolResult, saved: SavedParts): Promise<CallToolResult> {
   const { structuredContent, ...rest } = result as CallToolResult & { structuredContent?: unknown };
-  const parts = readableParts(rest.content, saved);
+  // Servers promise the declared type and may send anything.
+  const given: readonly unknown[] = Array.isArray(rest.content) ? rest.content : [];
+  const parts = given.flatMap((part) => readable(part, saved));
   if (structuredContent === undefined || structuredContent === null) return { ...rest, content: parts };
   // Structured content displaces text, so it stays structured only if no text is beside it.
   if (rest.isError !== true && !parts.some(isText)) {
@@ -93,11 +95,6 @@ type Carried = Pick<TextPart, 'annotations' | '_meta'>;
 
 const longestQuote = 4_000;
 
-function readableParts(content: CallToolResult['content'] | undefined, saved: SavedParts): Part[] {
-  // Servers promise the declared type and may send anything.
-  return Array.isArray(content) ? (content as readonly unknown[]).flatMap((part) => readable(part, saved)) : [];
-}
-
 export function isText(part: ContentBlock): part is TextPart {
   return part.type === 'text';
 }
@@ -110,19 +107,11 @@ export function isVisibleText(part: ContentBlock): part is TextPart {
 
 function readable(part: unknown, saved: SavedParts): Part[] {
   if (!isObject(part)) return [unknownPart(part)];
-  switch (part['type']) {
-    case 'text':
-      return typeof part['text'] === 'string' ? [part as unknown as Part] : [unknownPart(part)];
-    case 'image':
-    case 'audio':
-      return bytes(part, saved) ?? [unknownPart(part)];
-    case 'resource':
-      return resource(part, saved);
-    case 'resource_link':
-      return link(part);
-    default:
-      return [unknownPart(part)];
-  }
+  const { type } = part;
+  if (type === 'text' && typeof part['text'] === 'string') return [part as unknown as Part];
+  if (type === 'image' || type === 'audio') return bytes(part, saved) ?? [unknownPart(part)];
+  if (type === 'resource') return resource(part, saved);
+  return type === 'resource_link' ? link(part) : [unknownPart(part)];
 }
 
 /** An image that models take stays behind a line with its file. Any other part becomes only a line. */

@@ -186,9 +186,9 @@ describe('results: delivery', () => {
     const [line, shown, long] = textsOf(await stage.delivery.forEditor(given, origin));
     assert.match(
       line ?? '',
-      /^\[Image: image\/png, 5 bytes\. Not saved: a file is where a folder should be \(\w+\)\]$/,
+      /^\[Image: image\/png, 5 bytes\. Not saved: (not a directory|file already exists) \(\w+\)\]$/,
     );
     assert.equal(shown, 'image');
-    assert.match(long ?? '', /left out here.+It was not saved: a file is where a folder should be/);
+    assert.match(long ?? '', /left out here.+It was not saved: (not a directory|file already exists) \(/);
   });
 });

@@ -179,7 +179,7 @@ const graceMs = 5_000;
 /** Completes the note to the conversation of a revived or continued session (L2a). */
 const restarted = 'its session had ended, or MCP Toolsets was started again';
 
-interface SessionStart {
+export interface SessionStart {
   readonly toolset: string;
   readonly listing: (conversation: string) => Listing;
   readonly protocolVersion: ProtocolVersion;

@@ -38,7 +38,7 @@ import {
 } from '../conversations/conversation.js';
 import type { ConversationKey } from '../conversations/conversations.js';
 import type { Listing } from '../conversations/listings.js';
-import type { Session, Sessions } from '../conversations/session.js';
+import type { Session, Sessions, SessionStart } from '../conversations/session.js';
 import { clientCapabilities, readsStructureAlone, serverCapabilities } from '../dialect.js';
 import { ListenStream, PostReply, sendJson } from '../eventStreams.js';
 import { answerRequest, capabilitiesOf, ofInstances, takeNotification } from '../methods/methods.js';
@@ -126,10 +126,9 @@ export class Endpoint {
     if (response.destroyed) return;
     if (!served) return this.refuseGone(response, route);
     const requested = params['protocolVersion'];
-    if (typeof requested !== 'string') {
-      const message = '`protocolVersion` must be a string.';
-      return this.answerAlone(response, errorMessage(id, { code: errorCodes.invalidParams, message }));
-    }
+    const refuse = (code: number, message: string): void =>
+      this.answerAlone(response, errorMessage(id, { code, message }));
+    if (typeof requested !== 'string') return refuse(errorCodes.invalidParams, '`protocolVersion` must be a string.');
     const version = negotiate(requested);
     const { capabilities, clientInfo } = params;
     const declared = clientCapabilities(version, isObject(capabilities) ? capabilities : {});
@@ -140,18 +139,11 @@ export class Endpoint {
       namer: namerOf(clientInfo, this.deps.methods.namesConversations),
       ...(agentHost !== undefined && { agentHost }),
     };
-    const session = this.deps.sessions.open({
-      toolset: route.toolset,
-      listing: (conversation) => this.listing(route, version, traits, conversation),
-      protocolVersion: version,
-      traits,
+    const session = this.open(route, version, traits, {
       program: programOf(clientInfo),
       isContinued: isBegunElsewhere(headers),
     });
-    if (!session) {
-      const message = 'Too many sessions are open.';
-      return this.answerAlone(response, errorMessage(id, { code: errorCodes.server, message }));
-    }
+    if (!session) return refuse(errorCodes.server, 'Too many sessions are open.');
     const result = JSON.stringify({
       protocolVersion: session.protocolVersion,
       capabilities: serverCapabilities(version, capabilitiesOf(served)),
@@ -160,7 +152,6 @@ export class Endpoint {
     });
     this.answerAlone(response, resultMessage(id, result), { 'mcp-session-id': session.sessionId });
     this.deps.onClient(session.clientKind, declared);
-    this.deps.methods.noteActivity(route.toolset);
   }
 
   private take(response: ServerResponse, session: Session, payload: Payload): void {
@@ -266,27 +257,23 @@ export class Endpoint {
     if (!traits || !protocolVersion || (clientKind === 'editor' && traits.agentHost === undefined)) return undefined;
     const { backend } = methods;
     if (!(backend.toolset(toolset, clientKind) ?? backend.placeholder(toolset, clientKind))) return undefined;
-    const session = sessions.open({
-      toolset,
-      listing: (conversation) => this.listing({ toolset, clientKind }, protocolVersion, traits, conversation),
-      protocolVersion,
-      traits,
-      revived: id,
-    });
-    if (session) methods.noteActivity(toolset);
-    return session;
+    return this.open({ toolset, clientKind }, protocolVersion, traits, { revived: id });
   }
 
-  /** The editor has one list for all its conversations; any other session is one conversation (G3). */
-  private listing(
+  private open(
     { toolset, clientKind: routed }: Route,
-    version: ProtocolVersion,
+    protocolVersion: ProtocolVersion,
     traits: SessionTraits,
-    conversation: string,
-  ): Listing {
+    more: Pick<SessionStart, 'program' | 'isContinued' | 'revived'>,
+  ): Session | undefined {
+    const { listings, sessions, methods } = this.deps;
     const clientKind = routed === 'editor' && traits.agentHost !== undefined ? 'agentHost' : routed;
-    const own = clientKind === 'editor' ? undefined : conversation;
-    return this.deps.listings.of(toolset, clientKind, version, traits, own);
+    // The editor has one list for all its conversations; any other session is one conversation (G3).
+    const listing = (conversation: string): Listing =>
+      listings.of(toolset, clientKind, protocolVersion, traits, clientKind === 'editor' ? undefined : conversation);
+    const session = sessions.open({ toolset, listing, protocolVersion, traits, ...more });
+    if (session) methods.noteActivity(toolset);
+    return session;
   }
 
   private agentHost({ clientKind }: Route, clientInfo: unknown): string | undefined {
