@@ -202,9 +202,7 @@ export class Bridge {
     void this.tellChanges(peer);
   }
 
-  /**
-   * A repeated subscription ends if it no longer reports the same tasks, because the client may wait only for these.
-   */
+  /** A repeated subscription ends without the same tasks, because the client may wait only for these. */
   private hearGateway(notification: JSONRPCNotification): void {
     const { method, params = {} } = notification;
     if (mayGetLost.includes(method) && this.deps.output.writableLength > mostUnread) return;

@@ -122,9 +122,7 @@ function withoutSpace(text: string): string {
   return /\s/.test(text) ? text.replace(/\s+/g, '') : text;
 }
 
-/**
- * Repairs `data:` URLs of servers in places for base64 (V1), once for all clients. A right result is the same object.
- */
+/** Repairs `data:` URLs in places for base64 (V1), once for all clients. A right result is the same object. */
 export function withoutDataUrls<Result extends object>(result: Result): Result {
   const { content, contents, messages } = result as Fields;
   const all = { content: eachOf(content, part), contents: eachOf(contents, page), messages: eachOf(messages, message) };
@@ -220,10 +218,7 @@ const otherTypes: Readonly<Record<string, readonly string[]>> = {
   md: ['text/markdown'],
 };
 
-/**
- * The first bytes count more than the declared type, because a provider refuses the whole conversation for an image
- * with a wrong type.
- */
+/** The first bytes count most, because a provider refuses the conversation for an image with a wrong type. */
 export function modelImageType(declared: string | undefined, base64: string): string | undefined {
   const type = declared === undefined ? undefined : bareType(declared);
   if (type !== undefined && type !== 'application/octet-stream' && !type.startsWith('image/')) return undefined;

@@ -159,10 +159,7 @@ function resource(part: Fields, saved: SavedParts): Part[] {
   return [text(`Resource ${inner['uri']}${type}:\n${inner['text']}`, part)];
 }
 
-/**
- * The line is for the model. A link to an image goes, because the editor fetches it at once and gets no data from a
- * server without resources.
- */
+/** The line is for the model. A link to an image goes, because the editor would fetch it and may get nothing. */
 function link(part: Fields): Part[] {
   const { uri, name, title, description, mimeType, size } = part;
   if (typeof uri !== 'string') return [unknownPart(part)];

@@ -27,9 +27,7 @@ import { clientRequest, isToldTo } from '../dialect.js';
 import type { MessageStream, Reply } from '../eventStreams.js';
 import type { Listing, Topic } from './listings.js';
 
-/**
- * A session of an older version is a conversation with streams (`session`). Modern ones are kept in `conversations`.
- */
+/** A session is a conversation with streams. Modern ones are kept in `conversations`. */
 export class Conversation {
   readonly toolset: string;
   readonly links = new Links();
@@ -307,9 +305,7 @@ export function namedBy(program: string, meta: Fields | undefined): string | und
 /** In bytes. Longer capabilities are left out, because every request has the id in a header. */
 const longestDeclaration = 400;
 
-/**
- * The client's statements at `initialize`. The session's id carries them, so it can be revived without other knowledge.
- */
+/** The client's statements at `initialize`. The session's id carries them, so it can be revived. */
 export interface SessionTraits {
   readonly declared: Fields;
   readonly readsStructureAlone: boolean;

@@ -210,9 +210,7 @@ export class Endpoint {
     session.listen(stream);
   }
 
-  /**
-   * If the toolset is gone, the editor deletes only for this reason, so calls in flight finish on their instance (R4).
-   */
+  /** If the toolset is gone, calls in flight finish, because the editor deletes only for this reason (R4). */
   private delete(request: IncomingMessage, response: ServerResponse, route: Route): void {
     const conversation = atAddress(request, route);
     if (conversation) {

@@ -42,10 +42,7 @@ export interface EndpointSecret {
   forgetAddress?(): Promise<void>;
   /** The port that is kept with the secret, known after reading it. */
   readonly port?: number;
-  /**
-   * Resolves to the address to try next, with another token if clients may have shown theirs to a stranger. By default, a
-   * taken port is tried again until it is free.
-   */
+  /** Another token comes if clients may have shown theirs to a stranger. By default, the port is tried again. */
   after?(taken: number, token: string): Promise<NextAddress>;
 }
 

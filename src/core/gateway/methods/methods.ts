@@ -47,10 +47,7 @@ type Method = (params: Fields, context: RequestContext) => Answer;
 
 type Check = (params: Fields) => string | undefined;
 
-/**
- * The capabilities hold for the whole session. A toolset that may get another server declares everything, so
- * `list_changed` is enough to report a gain.
- */
+/** A toolset that may get another server declares everything, so `list_changed` is enough to report a gain. */
 export function capabilitiesOf({ features, canGain }: Pick<ServedToolset, 'features' | 'canGain'>): Fields {
   const has = (feature: Exclude<keyof ServerFeatures, 'extensions'>): boolean => canGain === true || features[feature];
   return {
@@ -182,10 +179,7 @@ function listOf(topic: Topic, list: ListName = topic): Method {
 /** @param destination the conversation of the app that asks, if one does */
 type Ask = (asked: Fields, destination: Destination | undefined, context: RequestContext) => Answer;
 
-/**
- * Makes a method for an instance. Finds the conversation of an app of the editor (G8); another client's app is a part
- * of its conversation.
- */
+/** Finds the conversation of an app of the editor (G8). Another client's app is a part of its conversation. */
 function ofInstance(check: Check, ask: Ask): Method {
   return (params, context) => {
     const wrong = check(params);
@@ -313,9 +307,7 @@ function forwarded(method: string, check: Check): Method {
 
 export const unknownTool = 'task';
 
-/**
- * The final result is delivered like the result of a call (V1, V2). `said` is the server's statement about the task.
- */
+/** Delivers a final result like the result of a call (V1, V2). */
 export async function deliveredTask(
   said: Fields,
   delivery: Delivery,

@@ -199,9 +199,7 @@ async function carryOut<Result, Beside>(
 
 const ownKeys: readonly string[] = ['progressToken', ...Object.values(metaKeys)];
 
-/**
- * The progress token, the statements of a request about itself (X8) and the editor's private keys stay at the gateway.
- */
+/** The progress token, statements about the request itself (X8) and the editor's private keys stay here. */
 export function upstreamMeta(meta: Fields | undefined): Fields | undefined {
   if (meta === undefined) return undefined;
   const kept = Object.entries(meta).filter(([key]) => !ownKeys.includes(key) && !key.startsWith('vscode.'));

@@ -1,6 +1,4 @@
-/**
- * The streams of `subscriptions/listen`, with changes for modern clients (G2). Each begins with its acknowledgement.
- */
+/** The streams of `subscriptions/listen` (G2). Each begins with its acknowledgement. */
 import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { asText } from '../../base/text.js';

@@ -1,7 +1,4 @@
-/**
- * Answers modern requests (X8, G2). Invariants: a request is cancelled if its client closes it; the end of a request
- * ends no conversation.
- */
+/** Answers modern requests (X8, G2). Closing a request cancels it, and its end ends no conversation. */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { appOf } from '../../apps/toolMeta.js';
 import type { Disposable } from '../../base/disposables.js';
