@@ -35,6 +35,8 @@ export class Conversation {
   hasCalled = false;
   /** The number of modern requests in progress. */
   inUse = 0;
+  /** Runs after its last stream has closed. */
+  quiet: Disposable | undefined;
   /** The tools with a question to a person here, by the client's newest list (S4). */
   promised: ReadonlySet<string> | undefined;
 
@@ -93,38 +95,20 @@ export class Links {
 /** A client whose last stream has closed may be silent this long, in milliseconds. */
 const quietLimitMs = 45_000;
 
-/** Ends what is silent for a while after its last stream has closed: its program has gone (L2a). */
-export class QuietWatch<Watched> implements Disposable {
-  private readonly timers = new Map<Watched, Disposable>();
-
-  constructor(
-    private readonly clock: Clock,
-    /** Returns undefined if there is a stream again. */
-    private readonly lastUse: (watched: Watched) => number | undefined,
-    private readonly end: (watched: Watched) => void,
-  ) {}
-
-  begin(watched: Watched, limitMs = quietLimitMs): void {
-    this.forget(watched);
-    const timer = this.clock.after(limitMs, () => {
-      this.timers.delete(watched);
-      const lastUse = this.lastUse(watched);
-      if (lastUse === undefined) return;
-      const left = lastUse + quietLimitMs - this.clock.now();
-      if (left > 0) this.begin(watched, left);
-      else this.end(watched);
+/**
+ * Calls `end` when a client is silent for a while after its last stream has closed: its program has gone (L2a).
+ * @param lastUse returns undefined if there is a stream again
+ */
+export function whenQuiet(clock: Clock, lastUse: () => number | undefined, end: () => void): Disposable {
+  const wait = (ms: number): Disposable =>
+    clock.after(ms, () => {
+      const last = lastUse();
+      const left = last === undefined ? 0 : last + quietLimitMs - clock.now();
+      if (left > 0) timer = wait(left);
+      else if (last !== undefined) end();
     });
-    this.timers.set(watched, timer);
-  }
-
-  forget(watched: Watched): void {
-    this.timers.get(watched)?.dispose();
-    this.timers.delete(watched);
-  }
-
-  dispose(): void {
-    for (const watched of this.timers.keys()) this.forget(watched);
-  }
+  let timer = wait(quietLimitMs);
+  return { dispose: () => timer.dispose() };
 }
 
 export interface CallInFlight {
@@ -328,8 +312,8 @@ export function newSessionId(traits: SessionTraits, version: ProtocolVersion): s
 
 /** Returns undefined if the id is not ours. */
 export function traitsIn(id: string): SessionTraits | undefined {
-  const [, uuid, declaration = ''] = /^([0-9a-f-]{36})(?:\.([A-Za-z0-9_-]{1,600}))?$/.exec(id) ?? [];
-  if (uuid === undefined) return undefined;
+  const [whole, declaration = ''] = /^[0-9a-f-]{36}(?:\.([A-Za-z0-9_-]{1,600}))?$/.exec(id) ?? [];
+  if (whole === undefined) return undefined;
   if (declaration === '') return { declared: {}, readsStructureAlone: false };
   try {
     const said: unknown = JSON.parse(Buffer.from(declaration, 'base64url').toString());

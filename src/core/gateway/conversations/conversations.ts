@@ -6,7 +6,7 @@ import type { Clock } from '../../base/clock.js';
 import type { Disposable } from '../../base/disposables.js';
 import type { ServerClient } from '../../protocol/client.js';
 import type { ConnectedProgram } from '../routes.js';
-import { Conversation, QuietWatch } from './conversation.js';
+import { Conversation, whenQuiet } from './conversation.js';
 import type { Listing } from './listings.js';
 
 export interface ConversationKey {
@@ -26,16 +26,8 @@ export class Conversations implements Disposable {
   private readonly kept = new Map<string, Conversation>();
   /** The streams that hold a conversation open, and the program at its address. */
   private readonly attending = new Map<string, { streams: number; readonly toolset: string; program: string }>();
-  private readonly quiet: QuietWatch<string>;
 
-  constructor(private readonly deps: ConversationsDeps) {
-    const lastUse = (key: string): number | undefined => {
-      const kept = this.kept.get(key);
-      if (!kept || this.attending.has(key)) return undefined;
-      return kept.inUse > 0 ? deps.clock.now() : kept.lastUsed;
-    };
-    this.quiet = new QuietWatch(deps.clock, lastUse, (key) => this.endOf(key));
-  }
+  constructor(private readonly deps: ConversationsDeps) {}
 
   /** Returns undefined if all places are in use. `listing` and `lostBefore` are for a new conversation. */
   of(given: ConversationKey, listing: () => Listing, lostBefore?: string): Conversation | undefined {
@@ -62,7 +54,7 @@ export class Conversations implements Disposable {
   /** Holds a conversation open. It ends a while after its last such stream has closed. */
   attend(given: ConversationKey): Disposable {
     const key = keyOf(given);
-    this.quiet.forget(key);
+    this.kept.get(key)?.quiet?.dispose();
     const held = this.attending.get(key) ?? { streams: 0, toolset: given.toolset, program: '' };
     held.streams += 1;
     this.attending.set(key, held);
@@ -71,7 +63,8 @@ export class Conversations implements Disposable {
         held.streams -= 1;
         if (held.streams > 0) return;
         this.attending.delete(key);
-        this.quiet.begin(key);
+        const kept = this.kept.get(key);
+        if (kept) kept.quiet = this.whenQuiet(key, kept);
       },
     };
   }
@@ -90,8 +83,18 @@ export class Conversations implements Disposable {
   }
 
   dispose(): void {
-    this.quiet.dispose();
+    for (const { quiet } of this.kept.values()) quiet?.dispose();
     this.kept.clear();
+  }
+
+  private whenQuiet(key: string, kept: Conversation): Disposable {
+    const { clock } = this.deps;
+    const lastUse = (): number => (kept.inUse > 0 ? clock.now() : kept.lastUsed);
+    return whenQuiet(
+      clock,
+      () => (this.attending.has(key) ? undefined : lastUse()),
+      () => this.endOf(key),
+    );
   }
 
   private endOf(key: string): void {
@@ -116,6 +119,7 @@ export class Conversations implements Disposable {
   }
 
   private forget(conversation: Conversation): void {
+    conversation.quiet?.dispose();
     this.kept.delete(keyOf(conversation));
     this.deps.forgotten(conversation);
   }

@@ -19,7 +19,7 @@ import {
   notAsked,
   OpenQuestions,
   Conversation,
-  QuietWatch,
+  whenQuiet,
   type CallInFlight,
   type Client,
   newSessionId,
@@ -201,7 +201,6 @@ export class Sessions implements Disposable {
   private readonly deleted = new BoundedMap<string, true>(mostDeleted);
   /** Deleted sessions of agent hosts whose conversation may continue. */
   private readonly waiting = new Map<Session, Disposable>();
-  private readonly quiet: QuietWatch<Session>;
 
   /** @param over called when no session will continue its conversation */
   constructor(
@@ -209,13 +208,7 @@ export class Sessions implements Disposable {
     private readonly max: number,
     private readonly closed: (session: Session) => void,
     private readonly over: (session: Session) => void,
-  ) {
-    this.quiet = new QuietWatch(
-      clock,
-      ({ listening, calls, lastUsed }) => (listening ? undefined : calls.size > 0 ? clock.now() : lastUsed),
-      (session) => this.close(session),
-    );
-  }
+  ) {}
 
   /** Returns undefined if every session has calls in flight, so there is no room. */
   open(start: SessionStart): Session | undefined {
@@ -259,7 +252,7 @@ export class Sessions implements Disposable {
 
   private close(session: Session, cancelCalls = false, mayContinue = false): void {
     if (!this.byId.delete(session.sessionId)) return;
-    this.quiet.forget(session);
+    session.quiet?.dispose();
     session.close({ cancelCalls });
     const end = (): void => this.endWait(session, true);
     if (mayContinue) this.waiting.set(session, this.clock.after(graceMs, end));
@@ -296,8 +289,12 @@ export class Sessions implements Disposable {
   /** Notes the end of a stream. The editor's conversations outlive its sessions, so its silence means nothing. */
   streamClosed(session: Session): void {
     if (session.clientKind === 'editor' || session.isClosed || session.listening) return;
-    session.lastUsed = this.clock.now();
-    this.quiet.begin(session);
+    const { clock } = this;
+    session.lastUsed = clock.now();
+    session.quiet?.dispose();
+    const lastUse = (): number => (session.calls.size > 0 ? clock.now() : session.lastUsed);
+    const end = (): void => this.close(session);
+    session.quiet = whenQuiet(clock, () => (session.listening ? undefined : lastUse()), end);
   }
 
   private idlest(): Session | undefined {
