@@ -97,7 +97,11 @@ export function otherResult(version: SpokenVersion, result: Fields, isForOne: bo
   const { messages, contents } = known;
   return {
     ...known,
-    ...(Array.isArray(messages) && { messages: messages.map((message) => promptMessage(version, message)) }),
+    ...(Array.isArray(messages) && {
+      messages: messages.map((each: unknown) =>
+        isObject(each) ? { ...each, content: contentPart(version, each['content']) } : each,
+      ),
+    }),
     ...(Array.isArray(contents) && { contents: contents.map((each) => resourceContents(version, each)) }),
   };
 }
@@ -118,11 +122,6 @@ export function errorIn(version: SpokenVersion, error: RpcError): RpcError {
 /** Since 2026-07-28, some errors have their own HTTP status. */
 export function statusOf(version: SpokenVersion, { code }: RpcError): number {
   return version === modernVersion && code === errorCodes.missingCapability ? 400 : 200;
-}
-
-function promptMessage(version: SpokenVersion, message: unknown): unknown {
-  if (!isObject(message) || !isObject(message['content'])) return message;
-  return { ...message, content: contentPart(version, message['content']) };
 }
 
 function resourceContents(version: SpokenVersion, contents: unknown): unknown {

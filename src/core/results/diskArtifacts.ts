@@ -43,9 +43,9 @@ export class DiskArtifacts implements ArtifactStore {
   }
 
   async ofConversation(conversation: string): Promise<readonly string[]> {
-    const isOwn = isArtifactOf(conversation);
-    const own = (await filesIn(this.root)).filter((file) => isOwn(path.basename(file)));
-    return own.sort((a, b) => (path.basename(a) < path.basename(b) ? -1 : 1));
+    const own = new RegExp(`^[\\dT.-]+Z-${marksOf(conversation)}.*(?<!\\.partial)$`);
+    const files = (await filesIn(this.root)).filter((file) => own.test(path.basename(file)));
+    return files.sort((a, b) => (path.basename(a) < path.basename(b) ? -1 : 1));
   }
 
   async settled(): Promise<void> {
@@ -61,8 +61,9 @@ export class DiskArtifacts implements ArtifactStore {
     const limit = this.deps.quota();
     this.quota.begin(unfinished);
     try {
+      const tooLarge = `it is larger than mcpToolsets.artifactsQuota allows for all files, ${formatBytes(limit)}`;
       // The quota would remove a larger file at once.
-      if (onDisk(bytes) > limit) throw overQuota(limit);
+      if (onDisk(bytes) > limit) throw new Error(limit === 0 ? 'mcpToolsets.artifactsQuota is 0' : tooLarge);
       await mkdir(folder, { recursive: true, mode: 0o700 });
       await writeFile(unfinished, pieces, { flag: 'wx', mode: 0o600 });
       await rename(unfinished, file);
@@ -77,11 +78,6 @@ export class DiskArtifacts implements ArtifactStore {
       return { kind: 'notSaved', why };
     }
   }
-}
-
-function overQuota(quota: number): Error {
-  const why = `it is larger than mcpToolsets.artifactsQuota allows for all files, ${formatBytes(quota)}`;
-  return new Error(quota === 0 ? 'mcpToolsets.artifactsQuota is 0' : why);
 }
 
 /** Names by rule N4 stay the same, except device names of Windows. */
@@ -209,11 +205,6 @@ function artifactName(now: number, conversation: string | undefined, extension: 
 /** Returns the time of an artifact in milliseconds since the epoch, and NaN for a name of another kind. */
 export function timeOfArtifact(name: string): number {
   return Date.parse(name.replace(/^([\d-]+T\d\d)-(\d\d)-([\d.]+Z)-.*$/s, '$1:$2:$3'));
-}
-
-function isArtifactOf(conversation: string): (name: string) => boolean {
-  const marks = marksOf(conversation);
-  return (name) => /^[\dT.-]+Z-/.exec(name)?.[0].length === name.indexOf(marks) && !name.endsWith('.partial');
 }
 
 /** Returns the first two groups of the UUID, and its version. */

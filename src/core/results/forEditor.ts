@@ -52,17 +52,14 @@ export async function composed(result: CallToolResult, saved: SavedParts): Promi
 
 /** The first text of an error for the model begins with a marker. An error without text gets one. */
 export function marked(result: CallToolResult): CallToolResult {
-  return result.isError === true ? { ...result, content: withMark(result.content) } : result;
-}
-
-function withMark(parts: readonly ContentBlock[]): ContentBlock[] {
-  const first = parts.findIndex(isVisibleText);
-  const part = parts[first];
-  if (part?.type !== 'text') {
-    return [{ type: 'text', text: `${errorMark} the tool failed and said nothing about it.` }, ...parts];
-  }
-  if (part.text.startsWith(errorMark)) return [...parts];
-  return parts.with(first, { ...part, text: `${errorMark} ${part.text}` });
+  if (result.isError !== true) return result;
+  const { content } = result;
+  const first = content.findIndex(isVisibleText);
+  const part = content[first];
+  const text = part?.type === 'text' ? part.text : 'the tool failed and said nothing about it.';
+  if (text.startsWith(errorMark)) return result;
+  const said = { ...part, type: 'text' as const, text: `${errorMark} ${text}` };
+  return { ...result, content: part ? content.with(first, said) : [said, ...content] };
 }
 
 /** True if a text for the model has the content of the value. */

@@ -104,7 +104,8 @@ export class Endpoint {
     if (route.clientKind === 'plain' && isModern(request.headers, payload)) return takeModern(response, payload);
     const session = this.session(request, response, route);
     if (!session) return;
-    if (session.listing.isGone && needsInstance(payload)) {
+    const waiting = session.listing.isGone && payload.kind !== 'unreadable' ? messagesOf(payload) : [];
+    if (waiting.some((each) => each.kind === 'request' && ofInstances.includes(each.method))) {
       // A revived session waits for its starting server, as a new one does.
       await this.served(response, route);
       if (session.isClosed) return refuse(response, 404, errorCodes.server, noSession);
@@ -321,11 +322,6 @@ export class Endpoint {
 }
 
 const noSession = 'This session does not exist or has ended. Begin a new one with `initialize`.';
-
-function needsInstance(payload: Payload): boolean {
-  if (payload.kind === 'unreadable') return false;
-  return messagesOf(payload).some((message) => message.kind === 'request' && ofInstances.includes(message.method));
-}
 
 function atAddress({ headers }: IncomingMessage, { toolset, address }: Route): ConversationKey | undefined {
   if (address === undefined || headers['mcp-session-id'] !== undefined) return undefined;

@@ -107,7 +107,9 @@ export class Stateless implements Disposable {
     if ('fault' in said) return refuse(400, said.fault);
     // The answer is a task only if the client can ask about it.
     const traits = knowsTasks(served.features) ? said : { ...said, declared: withoutTasks(said.declared) };
-    if (!isKnown(method)) return refuse(404, unknown);
+    const isOwn = method === 'server/discover' || method === 'subscriptions/listen';
+    if (!isOwn && !isOfModernEra(method))
+      return refuse(404, { code: errorCodes.methodNotFound, message: 'Unknown method.' });
     if (route.address !== undefined) {
       const key = { toolset: route.toolset, id: addressConversation(route.address) };
       this.deps.conversations.noteProgram(key, programOf(traits.clientInfo));
@@ -306,8 +308,6 @@ const noneParked: RpcError = {
   message: 'No call has this request state: it belongs to another call, was used, or has expired. Nothing was sent.',
 };
 
-const unknown: RpcError = { code: errorCodes.methodNotFound, message: 'Unknown method.' };
-
 const restarted = 'MCP Toolsets was started again';
 
 /** A client of both eras begins a session after this error. */
@@ -316,10 +316,6 @@ const unnamed: RpcError = {
   message:
     'Each conversation has its own instance here, and this request does not say which conversation it belongs to. Let the client start `mcp-toolsets connect` as its server. Or give each conversation its own address: the address of the toolset, then /c/ and 22 or more random letters and digits. In a protocol version before 2026-07-28, begin a session with `initialize`.',
 };
-
-function isKnown(method: string): boolean {
-  return method === 'server/discover' || method === 'subscriptions/listen' || isOfModernEra(method);
-}
 
 /** The page of an app is the same for all conversations (G8). */
 function isPageOfApp({ method, params }: RequestMessage, { tools }: ServedToolset): boolean {
