@@ -17,9 +17,8 @@ import {
   type SaveOutcome,
 } from './artifacts.js';
 import { binaryOf, hasModelImage, mostFiles, saveBinaries, tooManyFiles, type SavedParts } from './binaries.js';
-import { composed, isPlainText, isSaidIn, isText, isVisibleText, marked, type TextPart } from './forEditor.js';
+import { composed, isPlainText, isText, isVisibleText, marked, type TextPart } from './forEditor.js';
 import { inPieces } from '../base/turns.js';
-import { jsonText } from './jsonText.js';
 
 /** In bytes of UTF-8. */
 const usualMaxResultBytes = 1 << 20;
@@ -86,7 +85,7 @@ export class Delivery {
       return outcome;
     };
     const limit: TextLimit = { bytes, save };
-    const whole = await composed(await withShortStructure(result, limit), saved);
+    const whole = await composed(result, saved, (json) => fits([json], bytes));
     return { result: marked(await withShortTexts(whole, limit)), files };
   }
 }
@@ -132,17 +131,6 @@ function fits(texts: readonly string[], bytes: number): boolean {
   // A code unit has one to three bytes, so a clearly short or long text need not be counted.
   if (units > bytes || units * 3 <= bytes) return units <= bytes;
   return texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0) <= bytes;
-}
-
-/** Turns structured content over the limit into a text, or drops it if a text of the result has the same content. */
-async function withShortStructure(result: CallToolResult, limit: TextLimit): Promise<CallToolResult> {
-  const { structuredContent, ...rest } = result;
-  if (structuredContent === undefined || structuredContent === null) return result;
-  const json = await jsonText(structuredContent);
-  if (fits([json], limit.bytes)) return result;
-  const content: readonly ContentBlock[] = Array.isArray(rest.content) ? rest.content : [];
-  if (await isSaidIn(content, structuredContent)) return { ...rest, content: [...content] };
-  return { ...rest, content: [...content, { type: 'text', text: await shortened(json, 'json', limit) }] };
 }
 
 async function withShortTexts(result: CallToolResult, limit: TextLimit): Promise<CallToolResult> {

@@ -33,21 +33,24 @@ export function isPlainText(result: CallToolResult): boolean {
   );
 }
 
-/** Every part gets a type that the editor shows. */
-export async function composed(result: CallToolResult, saved: SavedParts): Promise<CallToolResult> {
+/** Every part gets a type that the editor shows. @param fits true for JSON within the limit of text */
+export async function composed(
+  result: CallToolResult,
+  saved: SavedParts,
+  fits: (json: string) => boolean,
+): Promise<CallToolResult> {
   const { structuredContent, ...rest } = result as CallToolResult & { structuredContent?: unknown };
   // Servers promise the declared type and may send anything.
   const given: readonly unknown[] = Array.isArray(rest.content) ? rest.content : [];
-  const parts = given.flatMap((part) => readable(part, saved));
-  if (structuredContent === undefined || structuredContent === null) return { ...rest, content: parts };
+  const content = given.flatMap((part) => readable(part, saved));
+  if (structuredContent === undefined || structuredContent === null) return { ...rest, content };
+  const json = await jsonText(structuredContent);
   // Structured content displaces text, so it stays structured only if no text is beside it.
-  if (rest.isError !== true && !parts.some(isText)) {
-    return { ...rest, content: parts, structuredContent: structuredContent as Record<string, unknown> };
+  if (rest.isError !== true && !content.some(isText) && fits(json)) {
+    return { ...rest, content, structuredContent: structuredContent as Record<string, unknown> };
   }
-  if (!(await isSaidIn(parts, structuredContent))) {
-    parts.push({ type: 'text', text: JSON.stringify(structuredContent) });
-  }
-  return { ...rest, content: parts };
+  const isSaid = await anySays(content.filter(isVisibleText), structuredContent, json);
+  return { ...rest, content: isSaid ? content : [...content, { type: 'text', text: json }] };
 }
 
 /** The first text of an error for the model begins with a marker. An error without text gets one. */
@@ -62,19 +65,20 @@ export function marked(result: CallToolResult): CallToolResult {
   return { ...result, content: part ? content.with(first, said) : [said, ...content] };
 }
 
-/** True if a text for the model has the content of the value. */
-export async function isSaidIn(parts: readonly ContentBlock[], value: unknown): Promise<boolean> {
-  for (const part of parts) if (isVisibleText(part) && (await says(part.text, value))) return true;
+/** True if a text is the JSON of a value, in any layout. A long text also needs the same order of keys. */
+async function anySays(parts: readonly TextPart[], value: unknown, json: string): Promise<boolean> {
+  const wrapped = typeof value === 'object' && value !== null ? Object.values(value) : [];
+  for (const { text } of parts) {
+    // The value of many servers only wraps the text.
+    if (wrapped.length === 1 && wrapped[0] === text) return true;
+    if (!/^\s*[{[]/.test(text)) continue;
+    const isLong = text.length > longestParse;
+    if (isLong ? (await withoutBlanks(text)) === (await withoutBlanks(json)) : isJsonOf(text, value)) return true;
+  }
   return false;
 }
 
-/** True if a text is the JSON of a value, in any layout. A long text also needs the same order of keys. */
-async function says(text: string, value: unknown): Promise<boolean> {
-  const wrapped = typeof value === 'object' && value !== null ? Object.values(value) : [];
-  // The value of many servers only wraps the text.
-  if (wrapped.length === 1 && wrapped[0] === text) return true;
-  if (!/^\s*[{[]/.test(text)) return false;
-  if (text.length > longestParse) return (await withoutBlanks(text)) === (await withoutBlanks(await jsonText(value)));
+function isJsonOf(text: string, value: unknown): boolean {
   try {
     return isDeepStrictEqual(JSON.parse(text), value);
   } catch {
