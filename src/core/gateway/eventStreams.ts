@@ -6,7 +6,6 @@
  */
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Clock } from '../base/clock.js';
-import { TransientMap } from '../base/transientMap.js';
 import type { Disposable } from '../base/disposables.js';
 import { inPieces } from '../base/turns.js';
 import { mostUnread } from '../protocol/versions.js';
@@ -53,15 +52,13 @@ export function sendJson(response: ServerResponse, status: number, json: string,
   response.writeHead(status, headers).end(json);
 }
 
-/** One timer for all streams. A first comment and the head of a reply may come early, never late. */
+/** One timer for the comments of all streams. A first one may come early, never late. */
 export class Heartbeat implements Disposable {
   private readonly responses = new Set<ServerResponse>();
   private timer: Disposable | undefined;
-  private readonly waiting = new TransientMap<object, () => void>();
-  private headTimer: Disposable | undefined;
 
   constructor(
-    private readonly clock: Clock,
+    readonly clock: Clock,
     private readonly intervalMs: number,
   ) {}
 
@@ -75,26 +72,9 @@ export class Heartbeat implements Disposable {
     this.responses.delete(response);
   }
 
-  /** Calls `sendHead` within a second. Disposing the returned value prevents the call. */
-  whenHeadIsDue(sendHead: () => void): Disposable {
-    const place: Disposable = { dispose: () => this.waiting.delete(place) };
-    this.waiting.set(place, sendHead);
-    this.headTimer ??= this.clock.after(headLimitMs, () => this.sendHeads());
-    return place;
-  }
-
   dispose(): void {
     this.timer?.dispose();
-    this.headTimer?.dispose();
     this.responses.clear();
-    this.waiting.clear();
-  }
-
-  private sendHeads(): void {
-    this.headTimer = undefined;
-    const due = this.waiting.values();
-    this.waiting.clear();
-    for (const sendHead of due) sendHead();
   }
 
   private beat(): void {
@@ -141,7 +121,6 @@ interface PostReplyDeps {
   readonly requests: number;
   /** The requests came as an array, so a single object is a wrong answer. */
   readonly isBatch?: boolean;
-  readonly headers?: Readonly<Record<string, string>>;
 }
 
 export class PostReply implements Reply {
@@ -155,7 +134,7 @@ export class PostReply implements Reply {
   ) {
     this.unsettled = deps.requests;
     response.on('error', () => {});
-    this.head = deps.heartbeat.whenHeadIsDue(() => {
+    this.head = deps.heartbeat.clock.after(headLimitMs, () => {
       if (this.isClosed) return;
       this.sendHead();
       response.flushHeaders();
@@ -178,6 +157,7 @@ export class PostReply implements Reply {
       if (answer !== undefined) this.send(answer);
       return;
     }
+    this.head.dispose();
     if (this.isClosed) return;
     const isEvents = answer === undefined || this.headSent || (status === 200 && !this.readsJson);
     // A text goes out with the head in one piece; bytes would be copied first.
@@ -187,7 +167,6 @@ export class PostReply implements Reply {
       this.response.end(body);
       return;
     }
-    this.head.dispose();
     const length = Buffer.byteLength(body);
     // Written out, because a copy by `...` takes longer than everything else here (P3).
     const headers: OutgoingHttpHeaders = isEvents
@@ -197,7 +176,6 @@ export class PostReply implements Reply {
           'content-length': length,
         }
       : { 'content-type': 'application/json', 'content-length': length };
-    if (this.deps.headers) Object.assign(headers, this.deps.headers);
     this.response.writeHead(isEvents ? 200 : status, headers).end(body);
   }
 
@@ -205,8 +183,7 @@ export class PostReply implements Reply {
   private endInPieces(body: string, isEvents: boolean, status: number): void {
     const { response } = this;
     if (isEvents) this.sendHead();
-    else response.writeHead(status, { 'content-type': 'application/json', ...this.deps.headers });
-    this.head.dispose();
+    else response.writeHead(status, { 'content-type': 'application/json' });
     this.deps.heartbeat.remove(response);
     void inPieces(body, (piece) => this.isClosed || response.write(piece)).then(() => response.end());
   }
@@ -219,7 +196,7 @@ export class PostReply implements Reply {
     if (this.headSent) return;
     this.headSent = true;
     this.head.dispose();
-    this.response.writeHead(200, { ...eventHeaders, ...this.deps.headers });
+    this.response.writeHead(200, eventHeaders);
     this.deps.heartbeat.add(this.response);
   }
 

@@ -186,14 +186,13 @@ describe('gateway: safety (G2, G3b)', () => {
 
   it('a client that breaks off in its body leaves nothing', async () => {
     await editor.initialize();
-    const before = rig.clock.pending;
     const sent = editor.open('POST', { 'content-length': 100 });
     sent.on('error', () => {}).write('{"jsonrpc":');
     await rig.clock.untilScheduled(30_000);
     const closed = rig.socketClosed();
     sent.destroy();
     await closed;
-    assert.equal(rig.clock.pending, before);
+    assert.equal(rig.clock.pending, 0);
   });
 
   it('bytes other than HTTP get 400, and the socket is closed', async () => {

@@ -51,7 +51,7 @@ describe('gateway: event streams', () => {
   });
 
   function reply(requests = 1, isBatch = requests > 1): PostReply {
-    return new PostReply(response.asResponse, { heartbeat, requests, isBatch, headers: { 'mcp-session-id': 's' } });
+    return new PostReply(response.asResponse, { heartbeat, requests, isBatch });
   }
 
   it('a single quick answer is JSON', () => {
@@ -59,7 +59,6 @@ describe('gateway: event streams', () => {
     assert.deepEqual([response.writes, response.written], [1, '{"id":"é"}']);
     assert.deepEqual(response.headers, {
       'content-type': 'application/json',
-      'mcp-session-id': 's',
       'content-length': Buffer.byteLength(response.written),
     });
   });
@@ -90,7 +89,6 @@ describe('gateway: event streams', () => {
     assert.deepEqual(response.headers, {
       'content-type': 'text/event-stream',
       'cache-control': 'no-cache, no-transform',
-      'mcp-session-id': 's',
     });
     assert.equal(response.writableEnded, true);
   });

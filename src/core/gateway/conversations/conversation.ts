@@ -33,7 +33,6 @@ export class Conversation {
   readonly links = new Links();
   /** True if it has sent anything to an instance, so it may hold one. */
   hasCalled = false;
-  /** The number of modern requests in progress. */
   inUse = 0;
   /** Runs after its last stream has closed. */
   quiet: Disposable | undefined;
@@ -118,7 +117,6 @@ export interface CallInFlight {
 }
 
 export interface Client {
-  /** The name of its program; empty if it gave none. */
   readonly program: string;
   readonly protocolVersion: SpokenVersion;
   readonly traits: SessionTraits;

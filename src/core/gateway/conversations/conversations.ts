@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../../base/clock.js';
 import type { Disposable } from '../../base/disposables.js';
-import type { ServerClient } from '../../protocol/client.js';
+import { expectedClient, noClient, type ServerClient } from '../../protocol/client.js';
 import type { ConnectedProgram } from '../routes.js';
 import { Conversation, whenQuiet } from './conversation.js';
 import type { Listing } from './listings.js';
@@ -101,14 +101,7 @@ export class Conversations implements Disposable {
     const conversation = this.kept.get(key);
     if (!conversation) return;
     this.forget(conversation);
-    this.deps.ended({
-      session: conversation,
-      conversation: conversation.id,
-      capabilities: {},
-      logLevel: undefined,
-      ask: () => Promise.reject(new Error('The conversation has ended.')),
-      tell: () => {},
-    });
+    this.deps.ended({ ...expectedClient(noClient), session: conversation, conversation: conversation.id });
   }
 
   private makeRoom(): boolean {

@@ -27,7 +27,6 @@ export class Listing {
   /** Until it is first served, a toolset may have any feature. */
   canGain = true;
   served: ServedToolset | undefined;
-  /** True if its toolset has changed since. */
   isStale = false;
 
   constructor(

@@ -68,7 +68,6 @@ export class Session extends Conversation implements Client {
   private hasListened = false;
   private readonly streams: OpenStream[] = [];
   private readonly knowledge: Record<Topic, Knowledge>;
-  /** True if it has listed tools. */
   hasListed = false;
 
   constructor(
@@ -185,7 +184,6 @@ export interface SessionStart {
   readonly protocolVersion: ProtocolVersion;
   readonly traits: SessionTraits;
   readonly program?: string;
-  /** Absent for a new one. */
   readonly revived?: string;
   /** True if its conversation had a session before, at another gateway or in an earlier run. */
   readonly isContinued?: boolean;

@@ -151,7 +151,8 @@ export class Endpoint {
       serverInfo: { name: served.serverName, version: this.deps.version },
       instructions: served.instructions,
     });
-    this.answerAlone(response, resultMessage(id, result), { 'mcp-session-id': session.sessionId });
+    response.setHeader('mcp-session-id', session.sessionId);
+    this.answerAlone(response, resultMessage(id, result));
     this.deps.onClient(session.clientKind, declared);
   }
 
@@ -279,10 +280,8 @@ export class Endpoint {
     const { editorName } = this.deps;
     const { name, version } = isObject(clientInfo) ? clientInfo : {};
     if (clientKind !== 'editor' || editorName === undefined || name === editorName) return undefined;
-    return [name, version]
-      .filter((part) => typeof part === 'string')
-      .join(' ')
-      .slice(0, longestProgram);
+    const said = [name, version].filter((part) => typeof part === 'string');
+    return said.join(' ').slice(0, longestProgram);
   }
 
   /** Waits for a starting server, if necessary. All toolsets together wait for each, because some clients list once. */
@@ -316,8 +315,8 @@ export class Endpoint {
     void settled.catch(() => undefined).then(() => (this.hangs = false));
   }
 
-  private answerAlone(response: ServerResponse, message: string, headers: Record<string, string> = {}): void {
-    new PostReply(response, { heartbeat: this.deps.heartbeat, requests: 1, headers }).settle(message);
+  private answerAlone(response: ServerResponse, message: string): void {
+    new PostReply(response, { heartbeat: this.deps.heartbeat, requests: 1 }).settle(message);
   }
 }
 

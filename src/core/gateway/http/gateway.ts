@@ -42,7 +42,6 @@ const usualLimits = {
   keepAliveMs: 15_000,
   /** Changes within this time are announced together, in milliseconds. */
   coalesceMs: 20,
-  /** The number of entries in one answer to a list. */
   pageSize: 1_000,
 };
 
@@ -103,7 +102,6 @@ export class Gateway {
   private readonly server: Server;
   /** The sockets without the token, in the order of their arrival. */
   private readonly strangers = new Set<Socket>();
-  /** The sockets that have shown the token. */
   private readonly admitted = new Set<Socket>();
   /** Undefined before the start. It is kept, because asking for it is a system call. */
   port: number | undefined;

@@ -14,12 +14,10 @@ export type RestAnswer =
   | { readonly kind: 'value'; readonly status: 200 | 201; readonly value: unknown }
   | { readonly kind: 'error'; readonly status: number; readonly code: string; readonly message: string };
 
-/** Values are sent as JSON. */
 export interface RestBackend {
   upstreams(urlOf: (toolset: string) => string): readonly unknown[];
   upstream(id: string, urlOf: (toolset: string) => string): unknown;
   tools(id: string): RestAnswer;
-  /** @param body any JSON */
   add(body: unknown, urlOf: (toolset: string) => string): Promise<RestAnswer>;
 }
 
