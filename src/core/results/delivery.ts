@@ -1,9 +1,7 @@
 /**
  * Prepares a result for a client. Bytes are saved as files for every client (V2). For the editor the result is made
- * readable (V1), and long texts go to files (V3). Other clients decide themselves what they show and cut.
- *
- * As few texts as possible go to files, the longest first. If there are too many for that, all of them become one. Text
- * for the user is measured apart from text for the model, so that neither gets into the other.
+ * readable (V1), and long texts go to files (V3): as few as possible, the longest first. If that is not enough, all
+ * texts become one. Text for the user is measured apart from text for the model, so that neither gets into the other.
  */
 import { StringDecoder } from 'node:string_decoder';
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/sdk/types.js';

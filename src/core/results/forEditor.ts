@@ -1,7 +1,6 @@
 /**
  * Fits a tool result to the editor (V1, VS Code 1.139). The editor drops every text beside structured content, shows
- * the model only the text of an error, and throws if `content` is missing. `delivery` applies the size limit (V3)
- * between the two steps.
+ * the model only the text of an error, and throws if `content` is missing.
  */
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/sdk/types.js';
 import { isDeepStrictEqual } from 'node:util';
@@ -164,17 +163,14 @@ function resource(part: Fields, saved: SavedParts): Part[] {
 function link(part: Fields): Part[] {
   const { uri, name, title, description, mimeType, size } = part;
   if (typeof uri !== 'string') return [unknownPart(part)];
-  const label = typeof title === 'string' ? title : typeof name === 'string' ? name : undefined;
-  const facts = [
-    typeof mimeType === 'string' ? shown(mimeType) : undefined,
-    typeof size === 'number' ? formatBytes(size) : undefined,
-  ].filter((fact) => fact !== undefined);
+  const label = [title, name].find((each) => typeof each === 'string') ?? uri;
+  const type = typeof mimeType === 'string' ? mimeType : '';
+  const facts = [shown(type), typeof size === 'number' ? formatBytes(size) : ''].filter((fact) => fact !== '');
   const line =
-    `Resource link${label === undefined || label === uri ? '' : ` "${label}"`}: ${uri}` +
+    `Resource link${label === uri ? '' : ` "${label}"`}: ${uri}` +
     (facts.length > 0 ? ` (${facts.join(', ')})` : '') +
     (typeof description === 'string' && description !== '' ? `\n${description}` : '');
-  const isImage = typeof mimeType === 'string' && bareType(mimeType).startsWith('image/');
-  return isImage ? [text(line, part)] : [part as unknown as Part, text(line, part)];
+  return bareType(type).startsWith('image/') ? [text(line, part)] : [part as unknown as Part, text(line, part)];
 }
 
 function unknownPart(part: unknown): TextPart {
@@ -190,11 +186,8 @@ function text(value: string, from: Fields): TextPart {
 }
 
 /** Annotations name the reader of a part. They hold for its replacement too. */
-function carried(from: Fields): Carried {
-  return {
-    ...(isObject(from['annotations']) ? { annotations: from['annotations'] } : {}),
-    ...(isObject(from['_meta']) ? { _meta: from['_meta'] } : {}),
-  };
+function carried({ annotations, _meta }: Fields): Carried {
+  return { ...(isObject(annotations) && { annotations }), ...(isObject(_meta) && { _meta }) };
 }
 
 /** Lines of the host never displace the result (L3). */

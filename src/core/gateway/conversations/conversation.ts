@@ -1,8 +1,7 @@
 /**
- * One conversation of an agent with a toolset (G3), its id, and the client behind its requests.
- *
- * The editor's ids are bare, so everybody with such an id means the same conversation. Every other id has a prefix, and
- * the editor's ids never have one. So an identity of one kind never leads to a conversation of another kind (G3d).
+ * One conversation of an agent with a toolset (G3), its id, and the client behind its requests. The editor's ids are
+ * bare, and every other id has a prefix. So an identity of one kind never leads to a conversation of another kind
+ * (G3d).
  */
 import { randomUUID } from 'node:crypto';
 import { BoundedMap } from '../../base/boundedMap.js';

@@ -1,8 +1,7 @@
 /**
- * Keeps the lists of a toolset for each kind of client and protocol version, and decides when to announce a change. A
- * conversation outside the editor has its own listing (G3g). Invariants: one version is one list, for the whole
- * gateway; an unchanged list keeps its version. A removed toolset has an empty list, because only a client can end its
- * session without losing calls in flight (R4).
+ * Keeps the lists of a toolset for each kind of client and protocol version. A conversation outside the editor has its
+ * own listing (G3g). Invariants: one version is one list, for the whole gateway; an unchanged list keeps its version. A
+ * removed toolset has an empty list, because only a client can end its session without losing calls in flight (R4).
  */
 import { randomInt } from 'node:crypto';
 import { appOf } from '../../apps/toolMeta.js';

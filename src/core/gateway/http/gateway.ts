@@ -1,8 +1,7 @@
 /**
  * Serves the toolsets to agents as an MCP server (G2). It uses `node:http` directly, because a general transport costs
- * each call as much as the rest of the way (P3). Invariants: a client without the token gets nothing, and nothing of it
- * is kept; the editor never gets 401, 403 or 5xx, because they cancel its other calls or open a sign-in (G3b); after
- * `dispose` no socket is open.
+ * each call as much as the rest of the way (P3). Invariants: a client without the token gets nothing; the editor never
+ * gets 401, 403 or 5xx, because they cancel its other calls or open a sign-in (G3b); after `dispose` no socket is open.
  */
 import { timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';

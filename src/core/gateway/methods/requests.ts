@@ -1,7 +1,6 @@
 /**
- * Follows a request to an instance and back. A request ends by its outcome, by `notifications/cancelled`, or when the
- * client deletes its session. A closed socket does not end it: in the protocol, a disconnection does not cancel, and
- * the editor cancels by a message.
+ * Follows a request to an instance and back. It ends by its outcome, by `notifications/cancelled`, or when the client
+ * deletes its session. A closed socket does not end it, because in the protocol a disconnection does not cancel.
  */
 import { randomUUID } from 'node:crypto';
 import { Cancellation, abortSignalOf } from '../../base/cancellation.js';

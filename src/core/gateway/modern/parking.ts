@@ -22,9 +22,8 @@ export interface CallTarget {
 }
 
 /**
- * Keeps the calls in wait by their request state, within a bound. The state is the signature of the call and its
- * conversation with a key for this once. It protects against an answer to the wrong call, because every client with the
- * token has the same rights.
+ * Keeps the calls in wait by their request state, within a bound. The state is a signature of the call with a key for
+ * this once. It prevents an answer to the wrong call, because every client with the token has the same rights.
  */
 export class Parking implements Disposable {
   private readonly parked = new Map<string, { readonly call: ParkableCall; readonly digest: string }>();
@@ -110,9 +109,8 @@ interface ParkableCallDeps {
 
 /**
  * One modern call. At a question, its POST ends with `input_required`, and the call stays in flight at the server. The
- * client's next POST brings the answers and continues the call. Invariants: every question is answered or refused once;
- * an early result waits for the next POST; a call ends once. It is cancelled after waiting too long, if its client
- * closes the stream, or sooner if others need its instance (L2).
+ * next POST brings the answers and continues the call. Invariants: every question is answered or refused once; an early
+ * result waits for the next POST. A call is cancelled if its client closes the stream or waits too long (L2).
  */
 export class ParkableCall implements Reply {
   private state: State;
@@ -155,16 +153,14 @@ export class ParkableCall implements Reply {
 
   settle(answer: string | undefined, status?: number): void {
     const { state } = this;
-    switch (state.kind) {
-      case 'carried':
-        state.by.reply.settle(answer === undefined ? undefined : withId(answer, this.first, state.by.id), status);
-        return this.abandon();
-      case 'parked':
-        if (answer === undefined) return this.abandon();
-        this.state = { ...state, answer, status };
-        return;
-      case 'over':
+    if (state.kind === 'over') return;
+    if (state.kind === 'parked' && answer !== undefined) {
+      this.state = { ...state, answer, status };
+      return;
     }
+    const sent = state.kind === 'carried' ? state.by : undefined;
+    sent?.reply.settle(answer === undefined ? undefined : withId(answer, this.first, sent.id), status);
+    this.abandon();
   }
 
   /** @param wanted the server's key of the question, if any */
