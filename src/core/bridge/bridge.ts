@@ -43,7 +43,7 @@ interface Subscription {
 /** Over stdio no client mirrors parameters in headers, and the bridge reads no lists. */
 const overStdio = { 'mcp-toolsets-over': 'stdio' };
 
-/** Tells a gateway that the state of the conversation at an earlier one is gone (L2a). */
+/** Tells a gateway that the state at an earlier one is gone (L2a). */
 const elsewhere = (times: number): Readonly<Record<string, string>> => (times > 0 ? { [begunElsewhere]: '1' } : {});
 
 /** A client with much unread output gets none of these. */

@@ -14,27 +14,25 @@ export interface ConversationKey {
   readonly id: string;
 }
 
-interface ConversationsDeps {
-  readonly clock: Clock;
-  readonly max: number;
-  readonly forgotten: (conversation: Conversation) => void;
-  /** The leases of a conversation are to end. */
-  readonly ended: (client: ServerClient) => void;
-}
-
 export class Conversations implements Disposable {
   private readonly kept = new Map<string, Conversation>();
   /** The streams that hold a conversation open, and the program at its address. */
   private readonly attending = new Map<string, { streams: number; readonly toolset: string; program: string }>();
 
-  constructor(private readonly deps: ConversationsDeps) {}
+  /** @param ended called when the leases of a conversation are to end */
+  constructor(
+    private readonly clock: Clock,
+    private readonly max: number,
+    private readonly forgotten: (conversation: Conversation) => void,
+    private readonly ended: (client: ServerClient) => void,
+  ) {}
 
   /** Returns undefined if all places are in use. `listing` and `lostBefore` are for a new conversation. */
   of(given: ConversationKey, listing: () => Listing, lostBefore?: string): Conversation | undefined {
     const key = keyOf(given);
-    const now = this.deps.clock.now();
+    const now = this.clock.now();
     const known = this.kept.get(key);
-    if (!known && this.kept.size >= this.deps.max && !this.makeRoom()) return undefined;
+    if (!known && this.kept.size >= this.max && !this.makeRoom()) return undefined;
     const conversation = known ?? new Conversation(given.id, listing(), now, lostBefore, true);
     conversation.lastUsed = now;
     this.kept.set(key, conversation);
@@ -46,7 +44,7 @@ export class Conversations implements Disposable {
     return {
       dispose: () => {
         conversation.inUse -= 1;
-        conversation.lastUsed = this.deps.clock.now();
+        conversation.lastUsed = this.clock.now();
       },
     };
   }
@@ -88,7 +86,7 @@ export class Conversations implements Disposable {
   }
 
   private whenQuiet(key: string, kept: Conversation): Disposable {
-    const { clock } = this.deps;
+    const { clock } = this;
     const lastUse = (): number => (kept.inUse > 0 ? clock.now() : kept.lastUsed);
     return whenQuiet(
       clock,
@@ -101,7 +99,7 @@ export class Conversations implements Disposable {
     const conversation = this.kept.get(key);
     if (!conversation) return;
     this.forget(conversation);
-    this.deps.ended({ ...expectedClient(noClient), session: conversation, conversation: conversation.id });
+    this.ended({ ...expectedClient(noClient), session: conversation, conversation: conversation.id });
   }
 
   private makeRoom(): boolean {
@@ -114,7 +112,7 @@ export class Conversations implements Disposable {
   private forget(conversation: Conversation): void {
     conversation.quiet?.dispose();
     this.kept.delete(keyOf(conversation));
-    this.deps.forgotten(conversation);
+    this.forgotten(conversation);
   }
 }
 

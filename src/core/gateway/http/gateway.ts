@@ -129,7 +129,7 @@ export class Gateway {
     };
     const ended = (client: ServerClient): void => backend.noteClient(client, 'gone');
     const sessions = new Sessions(clock, max, forgotten, (session) => session.clients().forEach(ended));
-    const conversations = this.store.add(new Conversations({ clock, max, forgotten, ended }));
+    const conversations = this.store.add(new Conversations(clock, max, forgotten, ended));
     const delivery = deps.delivery ?? deliveryWithoutFiles();
     const [namesConversations, openings] = [!this.isForAgents, new AppOpenings()];
     const methods = { backend, log, clock, delivery, maxCalls, noteActivity, namesConversations, openings };

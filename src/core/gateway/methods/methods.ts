@@ -59,6 +59,9 @@ export function capabilitiesOf({ features, canGain }: Pick<ServedToolset, 'featu
   };
 }
 
+const unknownMethod = refusal(errorCodes.methodNotFound, 'Unknown method.');
+const notReported = 'The server of this toolset does not report updates of resources.';
+const noUpdates = (): Answer => refusal(errorCodes.methodNotFound, notReported);
 const empty: Answer = { kind: 'result', json: '{}' };
 const emptyCompletion = { completion: { values: [] } };
 const noCompletions: Answer = { kind: 'result', json: JSON.stringify(emptyCompletion) };
@@ -102,7 +105,7 @@ export function isOfModernEra(method: string): boolean {
 export function answerRequest(method: string, params: Fields | undefined, context: RequestContext): Answer {
   try {
     const answer = methods.get(method);
-    return answer ? answer(params ?? {}, context) : unknownMethod();
+    return answer ? answer(params ?? {}, context) : unknownMethod;
   } catch (cause) {
     context.deps.log.write('error', `A request of ${context.listing.toolset} threw: ${asText(cause)}`);
     return refusal(errorCodes.internal, 'The request failed inside MCP Toolsets; its log says more.');
@@ -121,16 +124,12 @@ export function takeNotification(
   if (method === 'notifications/roots/list_changed') deps?.backend.noteClient(session.client, 'roots');
 }
 
-function unknownMethod(): Answer {
-  return refusal(errorCodes.methodNotFound, 'Unknown method.');
-}
-
 /** @param lacking the answer without the feature, if the toolset may gain it; by default the method's own */
 function needs(feature: keyof ServerFeatures, method: Method, lacking: Method = method): Method {
   return (params, context) => {
     const { features, canGain } = context.listing;
     if (features[feature]) return method(params, context);
-    return canGain ? lacking(params, context) : unknownMethod();
+    return canGain ? lacking(params, context) : unknownMethod;
   };
 }
 
@@ -142,13 +141,9 @@ function ofServer(feature: keyof ServerFeatures, method: string, check: Check, l
 function ofTask(method: Method): Method {
   return (params, context) => {
     const { client, listing } = context;
-    if (client.protocolVersion !== modernVersion || !knowsTasks(listing.features)) return unknownMethod();
+    if (client.protocolVersion !== modernVersion || !knowsTasks(listing.features)) return unknownMethod;
     return knowsTasks(client.traits.declared) ? method(params, context) : { kind: 'error', error: tasksNotDeclared };
   };
-}
-
-function noUpdates(): Answer {
-  return refusal(errorCodes.methodNotFound, 'The server of this toolset does not report updates of resources.');
 }
 
 function said(value: unknown): string {

@@ -67,11 +67,6 @@ interface Attribution {
   readonly conversation: Conversation | undefined;
 }
 
-interface Refused {
-  readonly status: number;
-  readonly error: RpcError;
-}
-
 /** An edit of the config file may change any list at once, whatever the server hints. */
 const cacheHints = JSON.stringify(notToBeKept).slice(1, -1);
 
@@ -128,7 +123,7 @@ export class Stateless implements Disposable {
    * Either the program names the conversation in each request, or the request came to its address (G3). Any other
    * request to a toolset with leases is refused, so two conversations never share an instance by mistake.
    */
-  private attributed({ route, served, message, traits }: Asked): Attribution | Refused {
+  private attributed({ route, served, message, traits }: Asked): Attribution | { status: number; error: RpcError } {
     const { toolset, clientKind, address } = route;
     const { conversations, listings } = this.deps;
     const { clientInfo, declared, begunElsewhere } = traits;
