@@ -33,15 +33,10 @@ export function binaryOf(part: unknown): Binary | undefined {
   return binary('resource', resource['uri'], resource['mimeType'], resource['blob']);
 }
 
-function binary(
-  kind: Binary['kind'],
-  uri: string | undefined,
-  declared: unknown,
-  content: unknown,
-): Binary | undefined {
+function binary(kind: Binary['kind'], uri: string | undefined, said: unknown, content: unknown): Binary | undefined {
   if (typeof content !== 'string') return undefined;
   const { base64, type: typeOfUrl } = splitDataUrl(content);
-  const type = typeof declared === 'string' && declared.trim() !== '' ? declared : typeOfUrl;
+  const type = typeof said === 'string' && said.trim() !== '' ? said : typeOfUrl;
   const imageType = kind === 'audio' ? undefined : modelImageType(type, base64);
   return { kind, uri, type, imageType, base64, bytes: decodedSize(base64) };
 }

@@ -4,15 +4,8 @@
  */
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/sdk/types.js';
 import { isDeepStrictEqual } from 'node:util';
-import {
-  bareType,
-  canonical,
-  binaryOf,
-  type Binary,
-  type BinaryOutcome,
-  type Fields,
-  type SavedParts,
-} from './binaries.js';
+import { bareType, canonical, binaryOf } from './binaries.js';
+import type { Binary, BinaryOutcome, Fields, SavedParts } from './binaries.js';
 import { formatBytes } from './artifacts.js';
 import { isObject } from '../base/isObject.js';
 import { inPieces } from '../base/turns.js';
@@ -190,18 +183,14 @@ function carried({ annotations, _meta }: Fields): Carried {
   return { ...(isObject(annotations) && { annotations }), ...(isObject(_meta) && { _meta }) };
 }
 
-/** Lines of the host never displace the result (L3). */
-export function withNotes(
-  result: CallToolResult,
-  notes: readonly string[],
-  structureHidesText: boolean,
-): CallToolResult {
+/** Lines of the host never displace the result (L3). @param hidesText true if structure hides text beside it */
+export function withNotes(result: CallToolResult, notes: readonly string[], hidesText: boolean): CallToolResult {
   if (notes.length === 0) return result;
   const added = notes.map((text) => ({ type: 'text' as const, text }));
   const { structuredContent, ...rest } = result;
   const content = Array.isArray(result.content) ? result.content : [];
   if (structuredContent === undefined) return { ...rest, content: [...content, ...added] };
-  if (!structureHidesText) return { ...result, content: [...content, ...added] };
+  if (!hidesText) return { ...result, content: [...content, ...added] };
   const structure = { type: 'text' as const, text: JSON.stringify(structuredContent) };
   return { ...rest, content: [...content, structure, ...added] };
 }

@@ -194,15 +194,10 @@ export class CallClient implements ServerClient {
     return this.client.logLevel;
   }
 
-  async ask(
-    method: string,
-    params: Fields | undefined,
-    signal: AbortSignal,
-    options: AskOptions = {},
-  ): Promise<Fields> {
+  async ask(method: string, params: Fields | undefined, signal: AbortSignal, more: AskOptions = {}): Promise<Fields> {
     const { client } = this;
     const asked = clientRequest(client.protocolVersion, method, params);
-    return await client.ask(this.ofCall() ?? client.listening, method, asked, signal, options);
+    return await client.ask(this.ofCall() ?? client.listening, method, asked, signal, more);
   }
 
   /** Resolves when a server has reported all these elicitations by URL as complete, from now on. */

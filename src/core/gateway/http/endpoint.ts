@@ -239,17 +239,14 @@ export class Endpoint {
     const id = request.headers['mcp-session-id'];
     if (typeof id !== 'string')
       return refuse(response, 400, errorCodes.invalidRequest, 'The header Mcp-Session-Id is missing.');
-    const session = this.deps.sessions.find(id, route) ?? this.revived(request, id, version, route);
+    const session = this.deps.sessions.find(id, route) ?? this.revived(request, id, route);
     return session ?? refuse(response, 404, errorCodes.server, noSession);
   }
 
   /** Some programs never begin a new session after our restart. The editor begins one after 404. */
-  private revived(
-    { method }: IncomingMessage,
-    id: string,
-    said: string | string[] | undefined,
-    { toolset, clientKind }: Route,
-  ): Session | undefined {
+  private revived({ method, headers }: IncomingMessage, id: string, route: Route): Session | undefined {
+    const { toolset, clientKind } = route;
+    const said = headers['mcp-protocol-version'];
     const { sessions, methods } = this.deps;
     if (method === 'DELETE' || !sessions.isFree(id)) return undefined;
     const traits = traitsIn(id);
