@@ -8,14 +8,8 @@ import { isObject } from '../base/isObject.js';
 import { asText } from '../base/text.js';
 import type { Fields } from '../protocol/client.js';
 import { errorCodes, RpcFailure, type RpcError } from '../protocol/errors.js';
-import {
-  taskChanged,
-  withoutTasks,
-  modernVersion,
-  protocolVersions,
-  type ProtocolVersion,
-  type SpokenVersion,
-} from '../protocol/versions.js';
+import { taskChanged, withoutTasks, modernVersion, protocolVersions } from '../protocol/versions.js';
+import type { ProtocolVersion, SpokenVersion } from '../protocol/versions.js';
 
 const [newest] = protocolVersions;
 

@@ -6,14 +6,8 @@
 import { StringDecoder } from 'node:string_decoder';
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/sdk/types.js';
 import { withAppPart } from '../apps/editorApps.js';
-import {
-  formatBytes,
-  nowhere,
-  type ArtifactContent,
-  type ArtifactOrigin,
-  type ArtifactStore,
-  type SaveOutcome,
-} from './artifacts.js';
+import { formatBytes, nowhere } from './artifacts.js';
+import type { ArtifactContent, ArtifactOrigin, ArtifactStore, SaveOutcome } from './artifacts.js';
 import { binaryOf, hasModelImage, mostFiles, saveBinaries, tooManyFiles, type SavedParts } from './binaries.js';
 import { composed, isPlainText, isText, isVisibleText, marked, type TextPart } from './forEditor.js';
 import { inPieces } from '../base/turns.js';

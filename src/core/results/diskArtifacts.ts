@@ -7,13 +7,8 @@ import path from 'node:path';
 import { mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import type { Clock } from '../base/clock.js';
 import type { Log } from '../base/log.js';
-import {
-  type ArtifactContent,
-  type ArtifactOrigin,
-  type ArtifactStore,
-  formatBytes,
-  type SaveOutcome,
-} from './artifacts.js';
+import { formatBytes } from './artifacts.js';
+import type { ArtifactContent, ArtifactOrigin, ArtifactStore, SaveOutcome } from './artifacts.js';
 import { SingleFlight } from '../base/singleFlight.js';
 import { asText, messageOf } from '../base/text.js';
 import { createHash, randomUUID } from 'node:crypto';

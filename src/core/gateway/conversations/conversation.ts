@@ -12,13 +12,8 @@ import { isObject } from '../../base/isObject.js';
 import type { TransientMap } from '../../base/transientMap.js';
 import type { AskOptions, Fields, ServerClient } from '../../protocol/client.js';
 import { notificationMessage, type RequestId } from '../../protocol/jsonRpc.js';
-import {
-  isLoudEnough,
-  isProtocolVersion,
-  modernVersion,
-  type ProtocolVersion,
-  type SpokenVersion,
-} from '../../protocol/versions.js';
+import { isLoudEnough, isProtocolVersion, modernVersion } from '../../protocol/versions.js';
+import type { ProtocolVersion, SpokenVersion } from '../../protocol/versions.js';
 import { errorCodes, RpcFailure } from '../../protocol/errors.js';
 import type { Destination } from '../../protocol/request.js';
 import { longestUri } from '../../tools/uris.js';

@@ -8,16 +8,8 @@ import { isObject } from '../../base/isObject.js';
 import { inTurns } from '../../base/turns.js';
 import type { ClientKind, Fields } from '../../protocol/client.js';
 import { errorCodes } from '../../protocol/errors.js';
-import {
-  errorMessage,
-  messagesOf,
-  parsePayload,
-  payloadInSlices,
-  resultMessage,
-  type Message,
-  type Payload,
-  type RequestMessage,
-} from '../../protocol/jsonRpc.js';
+import { errorMessage, messagesOf, parsePayload, payloadInSlices, resultMessage } from '../../protocol/jsonRpc.js';
+import type { Message, Payload, RequestMessage } from '../../protocol/jsonRpc.js';
 import {
   metaKeys,
   metaOf,
@@ -28,14 +20,8 @@ import {
   type ProtocolVersion,
 } from '../../protocol/versions.js';
 import type { ServedToolset } from '../backend.js';
-import {
-  addressConversation,
-  longestProgram,
-  namerOf,
-  programOf,
-  traitsIn,
-  type SessionTraits,
-} from '../conversations/conversation.js';
+import { addressConversation, longestProgram, namerOf, programOf, traitsIn } from '../conversations/conversation.js';
+import type { SessionTraits } from '../conversations/conversation.js';
 import type { ConversationKey } from '../conversations/conversations.js';
 import type { Listing } from '../conversations/listings.js';
 import type { Session, Sessions, SessionStart } from '../conversations/session.js';

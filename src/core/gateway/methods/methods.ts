@@ -32,16 +32,8 @@ import { CallClient, cancelCall, type Client, conversationOf } from '../conversa
 import type { ListName, Topic } from '../conversations/listings.js';
 import type { Session } from '../conversations/session.js';
 import { otherResult, toolResult } from '../dialect.js';
-import {
-  forward,
-  invalidParams,
-  refusal,
-  withoutCarriage,
-  type Answer,
-  type ForwardTerms,
-  type MethodDeps,
-  type RequestContext,
-} from './requests.js';
+import { forward, invalidParams, refusal, withoutCarriage } from './requests.js';
+import type { Answer, ForwardTerms, MethodDeps, RequestContext } from './requests.js';
 
 type Method = (params: Fields, context: RequestContext) => Answer;
 

@@ -15,24 +15,12 @@ import { metaKeys, modernVersion } from '../../protocol/versions.js';
 import type { Destination, Outcome, RequestTerms } from '../../protocol/request.js';
 import type { Delivery } from '../../results/delivery.js';
 import type { GatewayBackend } from '../backend.js';
-import {
-  conversationOf,
-  namedBy,
-  sessionConversation,
-  CallClient,
-  type Asking,
-  type CallInFlight,
-  type Client,
-} from '../conversations/conversation.js';
+import { conversationOf, namedBy, sessionConversation, CallClient } from '../conversations/conversation.js';
+import type { Asking, CallInFlight, Client } from '../conversations/conversation.js';
 import { errorIn, isAtLeast, statusOf, without } from '../dialect.js';
 import type { Reply } from '../eventStreams.js';
-import {
-  errorMessage,
-  isRequestId,
-  notificationMessage,
-  resultMessage,
-  type RequestId,
-} from '../../protocol/jsonRpc.js';
+import { errorMessage, isRequestId, notificationMessage, resultMessage } from '../../protocol/jsonRpc.js';
+import type { RequestId } from '../../protocol/jsonRpc.js';
 import { BoundedMap } from '../../base/boundedMap.js';
 
 export interface RequestContext extends Asking {
