@@ -219,7 +219,7 @@ export class CallClient implements ServerClient {
 const conversationKey = 'vscode.conversationId';
 
 /** The beginnings of all ids but the editor's. */
-const prefix = /^mcp-(?:session|address|named):/;
+const prefixes = ['mcp-session:', 'mcp-address:', 'mcp-named:'];
 
 export const sessionConversation = (sessionId: string): string => `mcp-session:${sessionId}`;
 export const addressConversation = (address: string): string => `mcp-address:${address}`;
@@ -228,9 +228,8 @@ export const namedConversation = (program: string, name: string): string => `mcp
 
 export function conversationOf(meta: Fields | undefined): string | undefined {
   const conversation = meta?.[conversationKey];
-  return typeof conversation !== 'string' || conversation === '' || prefix.test(conversation)
-    ? undefined
-    : conversation;
+  if (typeof conversation !== 'string' || conversation === '') return undefined;
+  return prefixes.some((prefix) => conversation.startsWith(prefix)) ? undefined : conversation;
 }
 
 /**
