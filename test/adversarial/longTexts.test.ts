@@ -35,7 +35,7 @@ import { withoutCarriage } from '../../src/core/gateway/methods/requests.js';
 import { capabilitiesKey, covers, declaredCapabilities, showsApps, union } from '../../src/core/protocol/client.js';
 import { mirrorMismatch, toHeader } from '../../src/core/protocol/mirroredParams.js';
 import { metaOf } from '../../src/core/protocol/versions.js';
-import { deliveryWithoutFiles, Excerpt } from '../../src/core/results/delivery.js';
+import { deliveryWithoutFiles, excerpt } from '../../src/core/results/delivery.js';
 import { silentLog } from '../support/fakes/silentLog.js';
 import { withoutDataUrls } from '../../src/core/results/binaries.js';
 import { assertEachIsFed, plainReader, takingIn } from './foreignText.js';
@@ -206,7 +206,7 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
       otherResult('2024-11-05', { contents: [{ uri: text, text }], messages: [{ content: { text } }] }, false),
     ];
   },
-  'the ends of a text for a file': (text) => [...new Excerpt({ head: 500, tail: 500 }).of([text])],
+  'the ends of a text for a file': (text) => excerpt(text, { head: 500, tail: 500 }),
   'the answer of a model': (text) => new AnswerLinks(() => undefined).push(text),
   'a log of a server': (text) => {
     logMessage(silentLog, { level: text, logger: text, data: { [text]: text } });

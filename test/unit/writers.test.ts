@@ -52,7 +52,7 @@ const allowed: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'core/files/tokenFile.ts': { 'link rename': 'It puts a private file in its place.' },
   'core/files/addressFile.ts': { unlink: 'To remove a link removes nothing else.' },
   'core/results/diskArtifacts.ts': {
-    'mkdir open rename rm': 'It writes to the storage of the editor, to new files alone, and removes files there.',
+    'mkdir rename rm writeFile': 'It writes to the storage of the editor, to new files alone, and removes files there.',
   },
   'core/approval/offerTexts.ts': { rm: 'It removes files in the storage of the editor.' },
   'core/remembered/offerFiles.ts': { rm: 'It removes files in the storage of the editor.' },

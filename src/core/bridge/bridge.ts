@@ -1,31 +1,26 @@
 /**
  * Joins one stdio client to the gateway (G6) by two peers: each answers with the results of the other. A client of the
- * legacy era is a session of the gateway; a client of the modern era has a separate address there. If the gateway has
- * gone, it is looked for again; requests at the old one are still answered there if it goes on. Invariants: a request
- * is sent again only if it was not delivered (X4) or only listens; every request is answered, unless the client
- * cancelled it; stdout has nothing but messages.
+ * legacy era is a session there; a client of the modern era has its own address. If the gateway has gone, it is looked
+ * for again. Invariants: a request is sent again only if it was not delivered (X4) or only listens; every request is
+ * answered, unless the client cancelled it; stdout has nothing but messages.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createHash } from 'node:crypto';
 import type { Readable, Writable } from 'node:stream';
-import type {
-  JSONRPCNotification,
-  JSONRPCRequest,
-  RequestId,
-  JSONRPCMessage,
-} from '@modelcontextprotocol/sdk/types.js';
+import type { JSONRPCMessage, JSONRPCNotification, JSONRPCRequest } from '@modelcontextprotocol/sdk/types.js';
 import type { Clock } from '../base/clock.js';
+import { untilAborted } from '../base/events.js';
 import type { Log } from '../base/log.js';
 import { asText, messageOf } from '../base/text.js';
 import { TransportFailure, wasNotDelivered } from '../failures/transportFailure.js';
-import { Peer, type Result } from '../peer/peer.js';
+import { Peer, type PeerListener, type Result } from '../peer/peer.js';
 import type { Fields } from '../protocol/client.js';
 import { errorCodes, RpcFailure } from '../protocol/errors.js';
 import { metaKeys, metaOf, mostUnread, type Era } from '../protocol/versions.js';
 import { type GatewayAddress, Line, type Way, begunElsewhere, OwnAddress } from './line.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { LineSplitter } from '../connections/stdio/lineSplitter.js';
-import { errorMessage, messagesOf, parsePayload, wireMessage } from '../protocol/jsonRpc.js';
+import { errorMessage, messagesOf, parsePayload, wireMessage, type RequestId } from '../protocol/jsonRpc.js';
 
 interface BridgeDeps {
   readonly input: Readable;
@@ -48,20 +43,21 @@ interface Subscription {
 /** Over stdio no client mirrors parameters in headers, and the bridge reads no lists. */
 const overStdio = { 'mcp-toolsets-over': 'stdio' };
 
-/** Tells a gateway that the state of the conversation at an earlier one is gone (L2a). */
+/** Tells a gateway that the state at an earlier one is gone (L2a). */
 const elsewhere = (times: number): Readonly<Record<string, string>> => (times > 0 ? { [begunElsewhere]: '1' } : {});
 
 /** A client with much unread output gets none of these. */
 const mayGetLost = ['message', 'progress', 'resources/updated'].map((topic) => `notifications/${topic}`);
 
-/** The lists that may have changed without a gateway, by the topic of their notification, with their keys in a result. */
-const topics: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  tools: { 'tools/list': 'tools' },
-  prompts: { 'prompts/list': 'prompts' },
-  resources: { 'resources/list': 'resources', 'resources/templates/list': 'resourceTemplates' },
-};
+/** The lists that may have changed without a gateway: their keys in a result, and the topics of their notifications. */
+const lists = [
+  { method: 'tools/list', key: 'tools', topic: 'tools' },
+  { method: 'prompts/list', key: 'prompts', topic: 'prompts' },
+  { method: 'resources/list', key: 'resources', topic: 'resources' },
+  { method: 'resources/templates/list', key: 'resourceTemplates', topic: 'resources' },
+] as const;
 
-const listKeys: Readonly<Record<string, string>> = Object.assign({}, ...Object.values(topics));
+const topics = [...new Set(lists.map(({ topic }) => topic))];
 
 interface ReadList {
   readonly era: Era;
@@ -78,7 +74,7 @@ export class Bridge {
   private readonly client: Peer;
   private readonly subscriptions = new Map<RequestId, Subscription>();
   /** The newest lists of the client, by method. */
-  private readonly lists = new Map<string, ReadList>();
+  private readonly read = new Map<string, ReadList>();
   private asked = 0;
 
   constructor(private readonly deps: BridgeDeps) {
@@ -92,16 +88,16 @@ export class Bridge {
         ended: () => {},
       },
     );
-    const gateway = {
-      answer: ({ method, params }: JSONRPCRequest, signal: AbortSignal) => this.client.request(method, params, signal),
-      hear: (notification: JSONRPCNotification) => this.hearGateway(notification),
+    const listener: PeerListener = {
+      answer: ({ method, params }, signal) => this.client.request(method, params, signal),
+      hear: (notification) => this.hearGateway(notification),
       ended: () => {},
     };
     this.lines = {
       legacy: new Line({
         ...deps,
         headers: elsewhere,
-        listener: gateway,
+        listener,
         onRenewed: () => void this.tellChanges(),
         begin: (way, _, times) => this.beginAgain(way, times),
       }),
@@ -109,7 +105,7 @@ export class Bridge {
         ...deps,
         find: async () => this.address.at(await deps.find()),
         headers: (times) => ({ ...overStdio, ...elsewhere(times) }),
-        listener: gateway,
+        listener,
         onRenewed: () => {},
         begin: (way, address) => {
           way.speakModern();
@@ -144,7 +140,8 @@ export class Bridge {
           this.noteList(request, result);
           return result;
         } catch (error) {
-          const mayRepeat = !subscription.isRepeated && (await this.mayRepeat(era, request, way, failureIn(error)));
+          const failure = subscription.isRepeated ? undefined : failureIn(error);
+          const mayRepeat = failure && (await this.mayRepeat(era, request.method, way, failure));
           if (!mayRepeat || signal.aborted) throw error;
           subscription.isRepeated = true;
           this.lines[era].drop(way);
@@ -174,13 +171,7 @@ export class Bridge {
     return result;
   }
 
-  private async mayRepeat(
-    era: Era,
-    { method }: JSONRPCRequest,
-    way: Way,
-    failure: TransportFailure | undefined,
-  ): Promise<boolean> {
-    if (!failure) return false;
+  private async mayRepeat(era: Era, method: string, way: Way, failure: TransportFailure): Promise<boolean> {
     const { reason } = failure;
     if (wasNotDelivered(failure)) return true;
     if (method === 'subscriptions/listen' && ['broken', 'closed'].includes(reason.kind)) return true;
@@ -203,17 +194,14 @@ export class Bridge {
   private async beginAgain({ peer, transport }: Way, times: number): Promise<void> {
     const { first } = this;
     if (!first || times === 0) return;
-    const result = await peer.during(undefined, `bridge-${times}`, (exchange) =>
-      exchange.send('initialize', first.params),
-    );
+    const { params } = first;
+    const result = await peer.during(undefined, `bridge-${times}`, (exchange) => exchange.send('initialize', params));
     transport.setProtocolVersion(asText(result['protocolVersion']));
     await peer.send({ jsonrpc: '2.0', method: 'notifications/initialized' });
     void this.tellChanges(peer);
   }
 
-  /**
-   * A repeated subscription ends if it no longer reports the same tasks, because the client may wait only for these.
-   */
+  /** A repeated subscription ends without the same tasks, because the client may wait only for these. */
   private hearGateway(notification: JSONRPCNotification): void {
     const { method, params = {} } = notification;
     if (mayGetLost.includes(method) && this.deps.output.writableLength > mostUnread) return;
@@ -227,44 +215,34 @@ export class Bridge {
     if (!isRepeated) return this.tell(notification);
     if (!tasks.every((task) => taskIds.includes(task))) return subscription.end();
     const wanted = (request.params?.['notifications'] ?? {}) as Fields;
-    const changed = Object.keys(topics).filter((topic) => wanted[`${topic}ListChanged`] === true);
+    const changed = topics.filter((topic) => wanted[`${topic}ListChanged`] === true);
     void this.tellChanges(undefined, changed, { _meta: { [metaKeys.subscriptionId]: id } });
   }
 
   private noteList({ method, params }: JSONRPCRequest, result: Result): void {
-    const key = listKeys[method];
-    if (key === undefined || params?.['cursor'] !== undefined) return;
-    this.lists.set(method, { era: eraOf({ params }), params, digest: digestOf(result, key) });
+    const list = lists.find((each) => each.method === method);
+    if (!list || params?.['cursor'] !== undefined) return;
+    this.read.set(method, { era: eraOf({ params }), params, digest: digestOf(result, list.key) });
   }
 
   /** Reports the lists that differ from what the client has read, because agents pay for every change (N6). */
-  private async tellChanges(
-    peer?: Peer,
-    possible: readonly string[] = Object.keys(topics),
-    params?: Result,
-  ): Promise<void> {
+  private async tellChanges(peer?: Peer, possible = topics, params?: Result): Promise<void> {
     for (const topic of possible) {
-      const keys = Object.entries(topics[topic] ?? {});
-      const read = keys.flatMap(([method, key]) => {
-        const list = this.lists.get(method);
-        return list ? [{ method, key, list }] : [];
-      });
-      const same = await Promise.all(read.map((one) => this.isSame(one, peer).catch(() => false)));
+      const read = lists.filter((list) => list.topic === topic && this.read.has(list.method));
+      const same = await Promise.all(read.map((list) => this.isSame(list, peer).catch(() => false)));
       if (same.length > 0 && same.every(Boolean)) continue;
       this.tell({ jsonrpc: '2.0', method: `notifications/${topic}/list_changed`, ...(params && { params }) });
     }
   }
 
-  private async isSame(
-    { method, key, list }: { readonly method: string; readonly key: string; readonly list: ReadList },
-    peer: Peer | undefined,
-  ): Promise<boolean> {
-    if (list.digest === undefined) return false;
-    const asked = peer ?? (await this.lines[list.era].way()).peer;
+  private async isSame({ method, key }: (typeof lists)[number], peer: Peer | undefined): Promise<boolean> {
+    const read = this.read.get(method);
+    if (read?.digest === undefined) return false;
+    const asked = peer ?? (await this.lines[read.era].way()).peer;
     // The ids of the client are in the same book.
     const id = `bridge-list-${++this.asked}`;
-    const result = await asked.during(undefined, id, (exchange) => exchange.send(method, list.params));
-    return digestOf(result, key) === list.digest;
+    const result = await asked.during(undefined, id, (exchange) => exchange.send(method, read.params));
+    return digestOf(result, key) === read.digest;
   }
 
   private tell(notification: JSONRPCNotification): void {
@@ -273,10 +251,8 @@ export class Bridge {
 }
 
 function digestOf(result: Result, key: string): string | undefined {
-  if (result['nextCursor'] !== undefined) return undefined;
-  return createHash('sha256')
-    .update(JSON.stringify(result[key] ?? null))
-    .digest('base64url');
+  const json = JSON.stringify(result[key] ?? null);
+  return result['nextCursor'] === undefined ? createHash('sha256').update(json).digest('base64url') : undefined;
 }
 
 function eraOf({ params }: Pick<JSONRPCRequest, 'params'>): Era {
@@ -313,25 +289,21 @@ class ClientPipe implements Transport {
   ) {}
 
   start(): Promise<void> {
-    const lines = new LineSplitter({
-      limit: longestLine,
-      onLine: (line) => this.hear(line),
-      onExcess: () => {
-        this.input.destroy();
-        return 'stop';
-      },
-    });
+    const onExcess = (): 'stop' => {
+      this.input.destroy();
+      return 'stop';
+    };
+    const lines = new LineSplitter({ limit: longestLine, onLine: (line) => this.hear(line), onExcess });
     this.input.on('data', (chunk: Buffer) => lines.push(chunk));
     return Promise.resolve();
   }
 
   untilEnd(signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
+    const ended = new Promise<void>((resolve) => {
       for (const event of ['end', 'close', 'error']) this.input.once(event, () => resolve());
       this.output.once('error', () => resolve());
-      if (signal.aborted) resolve();
-      else signal.addEventListener('abort', () => resolve(), { once: true });
     });
+    return Promise.race([ended, untilAborted(signal)]);
   }
 
   send(message: JSONRPCMessage): Promise<void> {

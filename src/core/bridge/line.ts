@@ -43,13 +43,8 @@ export class Way {
     const { log, clock, version, headers, listener, onRenewed } = deps;
     const all = { Authorization: `Bearer ${token}`, ...headers(times) };
     const literal = Object.entries(all).map(([name, value]) => [name, { kind: 'literal', value } as const] as const);
-    this.transport = new HttpTransport({
-      launch: { transport: 'streamable_http', url, headers: new Map(literal), sessionId: '' },
-      log,
-      clock,
-      clientVersion: version,
-      timeoutMs: sessionLimitMs,
-    });
+    const launch = { transport: 'streamable_http', url, headers: new Map(literal), sessionId: '' } as const;
+    this.transport = new HttpTransport({ launch, log, clock, clientVersion: version, timeoutMs: sessionLimitMs });
     this.peer = new Peer({ transport: this.transport, clock, log }, listener);
     // After the end, the transport still reports of each request whether it was delivered.
     this.transport.onlate = this.transport.onmessage;
@@ -169,15 +164,8 @@ export class OwnAddress {
   }
 
   private ask(method: 'GET' | 'DELETE', gateway: GatewayAddress, signal: AbortSignal): Promise<HttpReply> {
-    const url = new URL(gateway.url);
-    return exchange({
-      method,
-      url,
-      headers: { accept: 'text/event-stream' },
-      credentials: { authorization: `Bearer ${gateway.token}` },
-      redirects: 'leave',
-      agents: this.agents,
-      signal,
-    });
+    const [url, headers] = [new URL(gateway.url), { accept: 'text/event-stream' }];
+    const credentials = { authorization: `Bearer ${gateway.token}` };
+    return exchange({ method, url, headers, credentials, redirects: 'leave', agents: this.agents, signal });
   }
 }

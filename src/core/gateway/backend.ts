@@ -26,10 +26,7 @@ export interface ServedToolset {
 }
 
 export interface GatewayBackend {
-  /**
-   * An unchanged toolset is the same object. Each conversation may have its own lists (G3g); without one, they are for
-   * all.
-   */
+  /** An unchanged toolset is the same object. Each conversation may have its own lists (G3g). */
   toolset(id: string, clientKind: ClientKind, conversation?: string): ServedToolset | undefined;
   /** For a configured toolset without tools. */
   placeholder(id: string, clientKind: ClientKind): ServedToolset | undefined;

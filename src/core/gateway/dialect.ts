@@ -8,14 +8,8 @@ import { isObject } from '../base/isObject.js';
 import { asText } from '../base/text.js';
 import type { Fields } from '../protocol/client.js';
 import { errorCodes, RpcFailure, type RpcError } from '../protocol/errors.js';
-import {
-  taskChanged,
-  withoutTasks,
-  modernVersion,
-  protocolVersions,
-  type ProtocolVersion,
-  type SpokenVersion,
-} from '../protocol/versions.js';
+import { taskChanged, withoutTasks, modernVersion, protocolVersions } from '../protocol/versions.js';
+import type { ProtocolVersion, SpokenVersion } from '../protocol/versions.js';
 
 const [newest] = protocolVersions;
 
@@ -97,7 +91,11 @@ export function otherResult(version: SpokenVersion, result: Fields, isForOne: bo
   const { messages, contents } = known;
   return {
     ...known,
-    ...(Array.isArray(messages) && { messages: messages.map((message) => promptMessage(version, message)) }),
+    ...(Array.isArray(messages) && {
+      messages: messages.map((each: unknown) =>
+        isObject(each) ? { ...each, content: contentPart(version, each['content']) } : each,
+      ),
+    }),
     ...(Array.isArray(contents) && { contents: contents.map((each) => resourceContents(version, each)) }),
   };
 }
@@ -117,13 +115,7 @@ export function errorIn(version: SpokenVersion, error: RpcError): RpcError {
 
 /** Since 2026-07-28, some errors have their own HTTP status. */
 export function statusOf(version: SpokenVersion, { code }: RpcError): number {
-  if (version !== modernVersion) return 200;
-  return code === errorCodes.missingCapability ? 400 : 200;
-}
-
-function promptMessage(version: SpokenVersion, message: unknown): unknown {
-  if (!isObject(message) || !isObject(message['content'])) return message;
-  return { ...message, content: contentPart(version, message['content']) };
+  return version === modernVersion && code === errorCodes.missingCapability ? 400 : 200;
 }
 
 function resourceContents(version: SpokenVersion, contents: unknown): unknown {
@@ -135,28 +127,19 @@ function contentPart(version: SpokenVersion, part: unknown): unknown {
   if (isAtLeast(version, '2025-06-18')) return without(part, 'icons');
   const { annotations, ...rest } = without(part, '_meta');
   const marked = isObject(annotations) ? { annotations: without(annotations, 'lastModified') } : {};
-  switch (rest['type']) {
-    case 'resource_link':
-      return { ...text(linkText(rest)), ...marked };
-    case 'audio':
-      if (isAtLeast(version, '2025-03-26')) return { ...rest, ...marked };
-      return { type: 'resource', resource: soundResource(rest), ...marked };
-    case 'resource':
-      return { ...rest, resource: resourceContents(version, rest['resource']), ...marked };
-    default:
-      return { ...rest, ...marked };
-  }
+  const { type, data, mimeType } = rest;
+  if (type === 'resource_link') return { ...text(linkText(rest)), ...marked };
+  if (type === 'resource') return { ...rest, resource: resourceContents(version, rest['resource']), ...marked };
+  if (type !== 'audio' || isAtLeast(version, '2025-03-26')) return { ...rest, ...marked };
+  return { type: 'resource', resource: { uri: 'mcp-toolsets://content/audio', mimeType, blob: data }, ...marked };
 }
 
 function linkText({ uri, name, description, mimeType }: Fields): string {
   const about = [mimeType, description]
-    .filter((each): each is string => typeof each === 'string' && each !== '')
+    .filter((each) => typeof each === 'string' && each !== '')
+    .map(asText)
     .join(', ');
   return `Resource ${asText(name)}: ${asText(uri)}${about === '' ? '' : ` (${about})`}`;
-}
-
-function soundResource({ data, mimeType }: Fields): Fields {
-  return { uri: 'mcp-toolsets://content/audio', mimeType, blob: data };
 }
 
 function text(value: string): { type: 'text'; text: string } {

@@ -1,13 +1,12 @@
 /**
  * Writes replies: a quick answer as JSON, because clients read it faster than an event; otherwise server-sent events.
- * The head of a reply waits for the first message, so a quick answer is one packet (P3). Comments keep every stream
- * alive: after 300 s of silence, the editor's HTTP client drops a reply, and its call never settles. Writing to a
- * closed stream does nothing.
+ * The head waits for the first message, so a quick answer is one packet (P3). Comments keep every stream alive: after
+ * 300 s of silence, the editor drops a reply, and its call never settles. Writing to a closed stream does nothing.
  */
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Clock } from '../base/clock.js';
-import { TransientMap } from '../base/transientMap.js';
 import type { Disposable } from '../base/disposables.js';
+import { inPieces } from '../base/turns.js';
 import { mostUnread } from '../protocol/versions.js';
 
 /** A stream as sessions see it. Messages are JSON without line breaks. */
@@ -37,7 +36,6 @@ const comment = ': keep-alive\n\n';
 const headLimitMs = 2_000;
 /** A longer answer is written in pieces, in characters. */
 const longBody = 512 * 1024;
-const pieceOfBody = 128 * 1024;
 /** A listening stream with more unread bytes is closed. */
 const listeningLimit = 4 << 20;
 
@@ -53,15 +51,13 @@ export function sendJson(response: ServerResponse, status: number, json: string,
   response.writeHead(status, headers).end(json);
 }
 
-/** One timer for all streams. A first comment and the head of a reply may come early, never late. */
+/** One timer for the comments of all streams. A first one may come early, never late. */
 export class Heartbeat implements Disposable {
   private readonly responses = new Set<ServerResponse>();
   private timer: Disposable | undefined;
-  private readonly waiting = new TransientMap<object, () => void>();
-  private headTimer: Disposable | undefined;
 
   constructor(
-    private readonly clock: Clock,
+    readonly clock: Clock,
     private readonly intervalMs: number,
   ) {}
 
@@ -75,26 +71,9 @@ export class Heartbeat implements Disposable {
     this.responses.delete(response);
   }
 
-  /** Calls `sendHead` within a second. Disposing the returned value prevents the call. */
-  whenHeadIsDue(sendHead: () => void): Disposable {
-    const place: Disposable = { dispose: () => this.waiting.delete(place) };
-    this.waiting.set(place, sendHead);
-    this.headTimer ??= this.clock.after(headLimitMs, () => this.sendHeads());
-    return place;
-  }
-
   dispose(): void {
     this.timer?.dispose();
-    this.headTimer?.dispose();
     this.responses.clear();
-    this.waiting.clear();
-  }
-
-  private sendHeads(): void {
-    this.headTimer = undefined;
-    const due = this.waiting.values();
-    this.waiting.clear();
-    for (const sendHead of due) sendHead();
   }
 
   private beat(): void {
@@ -141,15 +120,12 @@ interface PostReplyDeps {
   readonly requests: number;
   /** The requests came as an array, so a single object is a wrong answer. */
   readonly isBatch?: boolean;
-  readonly headers?: Readonly<Record<string, string>>;
 }
 
 export class PostReply implements Reply {
   private headSent = false;
-  /** From the time before the POST was taken in completely. */
-  private gathered: string | undefined = '';
   private unsettled: number;
-  private head: Disposable | undefined;
+  private readonly head: Disposable;
 
   constructor(
     private readonly response: ServerResponse,
@@ -157,25 +133,17 @@ export class PostReply implements Reply {
   ) {
     this.unsettled = deps.requests;
     response.on('error', () => {});
-  }
-
-  /** Has to be called once, after the last message of the POST was taken in. */
-  release(): void {
-    if (this.unsettled === 0 || this.isClosed) return;
-    const { gathered } = this;
-    this.gathered = undefined;
-    if (gathered) return this.write(gathered);
-    this.head = this.deps.heartbeat.whenHeadIsDue(() => {
+    this.head = deps.heartbeat.clock.after(headLimitMs, () => {
       if (this.isClosed) return;
       this.sendHead();
-      this.response.flushHeaders();
+      response.flushHeaders();
     });
   }
 
   send(message: string): void {
     if (this.isClosed) return;
-    if (this.gathered === undefined) this.write(frame(message));
-    else this.gathered += frame(message);
+    this.sendHead();
+    this.response.write(frame(message));
   }
 
   sendIfReading(message: string): void {
@@ -188,26 +156,22 @@ export class PostReply implements Reply {
       if (answer !== undefined) this.send(answer);
       return;
     }
+    this.head.dispose();
     if (this.isClosed) return;
-    const isEvents = answer === undefined || this.headSent || !!this.gathered || (status === 200 && !this.readsJson);
+    const isEvents = answer === undefined || this.headSent || (status === 200 && !this.readsJson);
     // A text goes out with the head in one piece; bytes would be copied first.
-    const body = isEvents ? (this.gathered ?? '') + (answer === undefined ? '' : frame(answer)) : answer;
+    const body = answer !== undefined && isEvents ? frame(answer) : (answer ?? '');
     if (body.length > longBody) return this.endInPieces(body, isEvents, status);
     if (this.headSent) {
       this.response.end(body);
       return;
     }
-    this.head?.dispose();
     const length = Buffer.byteLength(body);
     // Written out, because a copy by `...` takes longer than everything else here (P3).
+    const { 'content-type': type, 'cache-control': cache } = eventHeaders;
     const headers: OutgoingHttpHeaders = isEvents
-      ? {
-          'content-type': eventHeaders['content-type'],
-          'cache-control': eventHeaders['cache-control'],
-          'content-length': length,
-        }
+      ? { 'content-type': type, 'cache-control': cache, 'content-length': length }
       : { 'content-type': 'application/json', 'content-length': length };
-    if (this.deps.headers) Object.assign(headers, this.deps.headers);
     this.response.writeHead(isEvents ? 200 : status, headers).end(body);
   }
 
@@ -215,37 +179,20 @@ export class PostReply implements Reply {
   private endInPieces(body: string, isEvents: boolean, status: number): void {
     const { response } = this;
     if (isEvents) this.sendHead();
-    else response.writeHead(status, { 'content-type': 'application/json', ...this.deps.headers });
-    this.head?.dispose();
+    else response.writeHead(status, { 'content-type': 'application/json' });
     this.deps.heartbeat.remove(response);
-    let from = 0;
-    const next = (): void => {
-      if (this.isClosed) return;
-      let end = from + pieceOfBody;
-      // A surrogate pair stays together.
-      if ((body.charCodeAt(end - 1) & 0xfc00) === 0xd800) end += 1;
-      response.write(body.slice(from, end));
-      from = end;
-      if (from >= body.length) response.end();
-      else setImmediate(next);
-    };
-    next();
+    void inPieces(body, (piece) => this.isClosed || response.write(piece)).then(() => response.end());
   }
 
   private get readsJson(): boolean {
     return !this.deps.isBatch && this.response.req.headers.accept?.includes('application/json') === true;
   }
 
-  private write(text: string): void {
-    this.sendHead();
-    this.response.write(text);
-  }
-
   private sendHead(): void {
     if (this.headSent) return;
     this.headSent = true;
-    this.head?.dispose();
-    this.response.writeHead(200, { ...eventHeaders, ...this.deps.headers });
+    this.head.dispose();
+    this.response.writeHead(200, eventHeaders);
     this.deps.heartbeat.add(this.response);
   }
 

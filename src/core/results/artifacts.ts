@@ -1,5 +1,3 @@
-import { takeAll, turn, type Pieces } from './pieces.js';
-
 /** Names that break the rule for names (N4) are made safe. */
 export interface ArtifactOrigin {
   readonly server: string;
@@ -11,18 +9,16 @@ export interface ArtifactOrigin {
 
 export interface ArtifactContent {
   readonly extension: string;
-  readonly pieces: Pieces;
+  readonly pieces: readonly Uint8Array[];
 }
 
+/** `why` is a clause: "the disk is full". */
 export type SaveOutcome =
   | { readonly kind: 'saved'; readonly path: string; readonly bytes: number }
-  /** `why` is a clause: "the disk is full". */
-  | { readonly kind: 'notSaved'; readonly why: string }
-  /** The content itself is broken. `why` is a clause: "its data is not base64". */
-  | { readonly kind: 'unreadable'; readonly why: string };
+  | { readonly kind: 'notSaved'; readonly why: string };
 
 export interface ArtifactStore {
-  /** Reads the pieces to their end. Never rejects: a result arrives even if its files do not. */
+  /** Never rejects: a result arrives even if its files do not. */
   save(origin: ArtifactOrigin, content: ArtifactContent): Promise<SaveOutcome>;
   /** Resolves with the paths of the conversation's files that still exist, oldest first. Never rejects. */
   ofConversation(conversation: string): Promise<readonly string[]>;
@@ -30,13 +26,10 @@ export interface ArtifactStore {
   settled(): Promise<void>;
 }
 
-/** A store without a folder. It still finds broken content. */
+/** A store without a folder. */
 export function nowhere(why: string): ArtifactStore {
   return {
-    save: async (_origin, { pieces }) => {
-      const { unreadable } = await takeAll(pieces, turn);
-      return unreadable === undefined ? { kind: 'notSaved', why } : { kind: 'unreadable', why: unreadable };
-    },
+    save: () => Promise.resolve({ kind: 'notSaved', why }),
     ofConversation: () => Promise.resolve([]),
     settled: () => Promise.resolve(),
   };

@@ -1,7 +1,7 @@
 /** Finds the parts of a result with bytes (V2), saves them, and knows media types. The result stays the same. */
 import { isObject } from '../base/isObject.js';
 import type { ArtifactOrigin, ArtifactStore, SaveOutcome } from './artifacts.js';
-import { pieceLength, type Pieces } from './pieces.js';
+import { inPieces } from '../base/turns.js';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -17,35 +17,26 @@ export interface Binary {
   readonly bytes: number;
 }
 
+/** `why` is a clause: "its data is not base64". */
+export type BinaryOutcome = SaveOutcome | { readonly kind: 'unreadable'; readonly why: string };
+
 /** The outcomes by the identity of each part. */
-export type SavedParts = ReadonlyMap<unknown, SaveOutcome>;
+export type SavedParts = ReadonlyMap<unknown, BinaryOutcome>;
 
 export function binaryOf(part: unknown): Binary | undefined {
   if (!isObject(part)) return undefined;
-  switch (part['type']) {
-    case 'image':
-    case 'audio':
-      return binary(part['type'], undefined, part['mimeType'], part['data']);
-    case 'resource': {
-      const inner = part['resource'];
-      // An agent reads the text if there are both text and bytes.
-      if (!isObject(inner) || typeof inner['uri'] !== 'string' || typeof inner['text'] === 'string') return undefined;
-      return binary('resource', inner['uri'], inner['mimeType'], inner['blob']);
-    }
-    default:
-      return undefined;
-  }
+  const { type, resource } = part;
+  if (type === 'image' || type === 'audio') return binary(type, undefined, part['mimeType'], part['data']);
+  if (type !== 'resource' || !isObject(resource) || typeof resource['uri'] !== 'string') return undefined;
+  // An agent reads the text if there are both text and bytes.
+  if (typeof resource['text'] === 'string') return undefined;
+  return binary('resource', resource['uri'], resource['mimeType'], resource['blob']);
 }
 
-function binary(
-  kind: Binary['kind'],
-  uri: string | undefined,
-  declared: unknown,
-  content: unknown,
-): Binary | undefined {
+function binary(kind: Binary['kind'], uri: string | undefined, said: unknown, content: unknown): Binary | undefined {
   if (typeof content !== 'string') return undefined;
   const { base64, type: typeOfUrl } = splitDataUrl(content);
-  const type = typeof declared === 'string' && declared.trim() !== '' ? declared : typeOfUrl;
+  const type = typeof said === 'string' && said.trim() !== '' ? said : typeOfUrl;
   const imageType = kind === 'audio' ? undefined : modelImageType(type, base64);
   return { kind, uri, type, imageType, base64, bytes: decodedSize(base64) };
 }
@@ -61,56 +52,45 @@ export async function saveBinaries(
   store: ArtifactStore,
   most = mostFiles,
 ): Promise<SavedParts> {
-  const saved = new Map<unknown, SaveOutcome>();
-  if (!Array.isArray(content)) return saved;
+  const saved = new Map<unknown, BinaryOutcome>();
   let left = most;
   const over: unknown[] = [];
-  for (const part of content as unknown[]) {
+  for (const part of Array.isArray(content) ? (content as unknown[]) : []) {
     const found = binaryOf(part);
-    if (!found) continue;
-    if (left <= 0) {
-      over.push(part);
-      continue;
-    }
-    const outcome = await save(found, origin, store);
-    if (outcome.kind === 'saved') left -= 1;
-    saved.set(part, outcome);
+    const outcome = found && left > 0 ? await save(found, origin, store) : undefined;
+    if (outcome) saved.set(part, outcome);
+    else if (found) over.push(part);
+    if (outcome?.kind === 'saved') left -= 1;
   }
   const why = `${tooManyFiles}, and ${over.length} more of its parts have bytes`;
   for (const part of over) saved.set(part, { kind: 'notSaved', why });
   return saved;
 }
 
-function save(found: Binary, origin: ArtifactOrigin, store: ArtifactStore): Promise<SaveOutcome> | SaveOutcome {
+async function save(found: Binary, origin: ArtifactOrigin, store: ArtifactStore): Promise<BinaryOutcome> {
   if (found.base64.trim() === '' && found.kind !== 'resource') return { kind: 'unreadable', why: 'it has no data' };
-  return store.save(origin, {
-    extension: extensionOf(found.imageType ?? found.type),
-    pieces: decoded(found.base64),
-  });
+  const pieces = await decoded(found.base64);
+  if (typeof pieces === 'string') return { kind: 'unreadable', why: pieces };
+  return store.save(origin, { extension: extensionOf(found.imageType ?? found.type), pieces });
 }
 
-const foreign = /[^A-Za-z0-9+/_-]/;
-
-/** @param text without a `data:` prefix */
-export function* decoded(text: string): Pieces {
+/** Resolves to the bytes, or to the reason why there are none. @param text without a `data:` prefix */
+export async function decoded(text: string): Promise<readonly Buffer[] | string> {
+  let isBase64 = true;
+  let isOver = false;
   let rest = '';
-  let ended = false;
-  for (let start = 0; start < text.length; start += pieceLength) {
-    const piece = withoutSpace(text.slice(start, start + pieceLength));
-    const end = piece.indexOf('=');
-    const padding = ended ? piece : end < 0 ? '' : piece.slice(end);
-    if (/[^=]/.test(padding)) return 'its data goes on after the end of the base64';
-    const characters = piece.slice(0, piece.length - padding.length);
-    if (foreign.test(characters)) return 'its data is not base64';
-    ended ||= end >= 0;
-    const all = rest + characters;
-    const whole = all.length - (all.length % 4);
-    rest = all.slice(whole);
-    if (whole > 0) yield Buffer.from(all.slice(0, whole), 'base64');
-  }
+  const pieces = await inPieces(text, (piece) => {
+    const read = withoutSpace(piece);
+    isBase64 &&= (isOver ? /^=*$/ : /^[\w+/-]*=*$/).test(read);
+    isOver ||= read.endsWith('=');
+    const characters = rest + read.replaceAll('=', '');
+    const whole = characters.length - (characters.length % 4);
+    rest = characters.slice(whole);
+    return Buffer.from(characters.slice(0, whole), 'base64');
+  });
+  if (!isBase64) return 'its data is not base64';
   if (rest.length === 1) return 'its data was cut off';
-  if (rest.length > 0) yield Buffer.from(rest, 'base64');
-  return undefined;
+  return [...pieces, Buffer.from(rest, 'base64')];
 }
 
 /** Returns the spelling that every reader takes. */
@@ -137,34 +117,31 @@ function withoutSpace(text: string): string {
   return /\s/.test(text) ? text.replace(/\s+/g, '') : text;
 }
 
-/**
- * Repairs `data:` URLs of servers in places for base64 (V1), once for all clients. A right result is the same object.
- */
+/** Repairs `data:` URLs in places for base64 (V1), once for all clients. A right result is the same object. */
 export function withoutDataUrls<Result extends object>(result: Result): Result {
-  const fields = result as Fields;
-  const changed: Record<string, unknown> = {};
-  const replace = (key: string, by: (value: unknown) => unknown): void => {
-    const value = fields[key];
-    const next = Array.isArray(value) ? eachOf(value as readonly unknown[], by) : value;
-    if (next !== value) changed[key] = next;
-  };
-  replace('content', part);
-  replace('contents', (value) => plain(value, 'blob'));
-  replace('messages', (value) => (isObject(value) ? message(value) : value));
-  return Object.keys(changed).length === 0 ? result : { ...result, ...changed };
+  const { content, contents, messages } = result as Fields;
+  const all = { content: eachOf(content, part), contents: eachOf(contents, page), messages: eachOf(messages, message) };
+  if (all.content === content && all.contents === contents && all.messages === messages) return result;
+  const present = Object.entries(all).filter(([, value]) => value !== undefined);
+  return { ...result, ...Object.fromEntries(present) };
 }
 
-function message(fields: Fields): Fields {
-  const { content } = fields;
-  const next = Array.isArray(content) ? eachOf(content as readonly unknown[], part) : part(content);
-  return next === content ? fields : { ...fields, content: next };
+function page(value: unknown): unknown {
+  return plain(value, 'blob');
+}
+
+function message(value: unknown): unknown {
+  if (!isObject(value)) return value;
+  const { content } = value;
+  const next = Array.isArray(content) ? eachOf(content, part) : part(content);
+  return next === content ? value : { ...value, content: next };
 }
 
 function part(value: unknown): unknown {
   if (!isObject(value)) return value;
   if (value['type'] === 'image' || value['type'] === 'audio') return plain(value, 'data');
   if (value['type'] !== 'resource') return value;
-  const resource = plain(value['resource'], 'blob');
+  const resource = page(value['resource']);
   return resource === value['resource'] ? value : { ...value, resource };
 }
 
@@ -190,20 +167,15 @@ function encoded(url: string, content: string): string {
   }
 }
 
-/** Returns the list itself if nothing changes. */
-function eachOf(list: readonly unknown[], by: (value: unknown) => unknown): readonly unknown[] {
+/** Returns the value itself if it is no list, or if nothing changes. */
+function eachOf(list: unknown, by: (value: unknown) => unknown): unknown {
+  if (!Array.isArray(list)) return list;
   const next = list.map(by);
   return next.some((value, index) => value !== list[index]) ? next : list;
 }
 
-/** The types that models take (V2), and a common unofficial spelling. */
-const imageTypes: ReadonlyMap<string, string> = new Map([
-  ['image/jpeg', 'image/jpeg'],
-  ['image/jpg', 'image/jpeg'],
-  ['image/png', 'image/png'],
-  ['image/gif', 'image/gif'],
-  ['image/webp', 'image/webp'],
-]);
+/** The types that models take (V2). */
+const imageTypes: readonly string[] = ['image/jpeg', 'image/png', 'image/gif', 'image/webp'];
 
 const signatures: readonly (readonly [type: string, pattern: RegExp])[] = [
   ['image/png', /^\x89PNG\r\n\x1a\n/],
@@ -222,39 +194,33 @@ const ownExtensions: Readonly<Record<string, readonly string[]>> = {
   font: ['woff2'],
 };
 
-/** The extensions of other types. */
-const extensions: ReadonlyMap<string, string> = new Map([
-  ['image/jpeg', 'jpg'],
-  ['image/svg+xml', 'svg'],
-  ['image/x-icon', 'ico'],
-  ['image/vnd.microsoft.icon', 'ico'],
-  ['audio/mpeg', 'mp3'],
-  ['audio/x-wav', 'wav'],
-  ['audio/wave', 'wav'],
-  ['audio/vnd.wave', 'wav'],
-  ['audio/x-flac', 'flac'],
-  ['audio/mp4', 'm4a'],
-  ['audio/x-m4a', 'm4a'],
-  ['video/quicktime', 'mov'],
-  ['application/gzip', 'gz'],
-  ['application/x-tar', 'tar'],
-  ['application/vnd.openxmlformats-officedocument.wordprocessingml.document', 'docx'],
-  ['application/vnd.openxmlformats-officedocument.spreadsheetml.sheet', 'xlsx'],
-  ['application/vnd.openxmlformats-officedocument.presentationml.presentation', 'pptx'],
-  ['text/plain', 'txt'],
-  ['text/markdown', 'md'],
-]);
+/** Other types of an extension. */
+const otherTypes: Readonly<Record<string, readonly string[]>> = {
+  jpg: ['image/jpeg'],
+  svg: ['image/svg+xml'],
+  ico: ['image/x-icon', 'image/vnd.microsoft.icon'],
+  mp3: ['audio/mpeg'],
+  wav: ['audio/x-wav', 'audio/wave', 'audio/vnd.wave'],
+  flac: ['audio/x-flac'],
+  m4a: ['audio/mp4', 'audio/x-m4a'],
+  mov: ['video/quicktime'],
+  gz: ['application/gzip'],
+  tar: ['application/x-tar'],
+  docx: ['application/vnd.openxmlformats-officedocument.wordprocessingml.document'],
+  xlsx: ['application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'],
+  pptx: ['application/vnd.openxmlformats-officedocument.presentationml.presentation'],
+  txt: ['text/plain'],
+  md: ['text/markdown'],
+};
 
-/**
- * The first bytes count more than the declared type, because a provider refuses the whole conversation for an image
- * with a wrong type.
- */
+/** The first bytes count most, because a provider refuses the conversation for an image with a wrong type. */
 export function modelImageType(declared: string | undefined, base64: string): string | undefined {
   const type = declared === undefined ? undefined : bareType(declared);
   if (type !== undefined && type !== 'application/octet-stream' && !type.startsWith('image/')) return undefined;
   const start = Buffer.from(base64.slice(0, 64).replace(/\s+/g, ''), 'base64').toString('latin1');
   const signed = signatures.find(([, pattern]) => pattern.test(start))?.[0];
-  return signed ?? (type === undefined ? undefined : imageTypes.get(type));
+  // The second spelling is common, and not official.
+  return signed ?? imageTypes.find((each) => each === type || (each === 'image/jpeg' && type === 'image/jpg'));
 }
 
 export function extensionOf(type: string | undefined): string {
@@ -262,11 +228,12 @@ export function extensionOf(type: string | undefined): string {
   const [, kind = '', name = ''] = /^(\w+)\/([\w+.-]+)$/.exec(bare) ?? [];
   // A server writes the type, and might name an inherited property.
   if (Object.hasOwn(ownExtensions, kind) && ownExtensions[kind]?.includes(name)) return name;
-  return extensions.get(bare) ?? /\+(json|xml|zip)$/.exec(bare)?.[1] ?? 'bin';
+  const [other] = Object.entries(otherTypes).find(([, types]) => types.includes(bare)) ?? [];
+  return other ?? /\+(json|xml|zip)$/.exec(bare)?.[1] ?? 'bin';
 }
 
 export function hasModelImage(file: string): boolean {
-  return [...imageTypes.values()].some((type) => file.endsWith(`.${extensionOf(type)}`));
+  return imageTypes.some((type) => file.endsWith(`.${extensionOf(type)}`));
 }
 
 export function bareType(type: string): string {

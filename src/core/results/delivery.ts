@@ -1,24 +1,16 @@
 /**
  * Prepares a result for a client. Bytes are saved as files for every client (V2). For the editor the result is made
- * readable (V1), and long texts go to files (V3). Other clients decide themselves what they show and cut.
- *
- * As few texts as possible go to files, the longest first. If there are too many for that, all of them become one. Text
- * for the user is measured apart from text for the model, so that neither gets into the other.
+ * readable (V1), and long texts go to files (V3): as few as possible, the longest first. If that is not enough, all
+ * texts become one. Text for the user is measured apart from text for the model, so that neither gets into the other.
  */
 import { StringDecoder } from 'node:string_decoder';
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/sdk/types.js';
 import { withAppPart } from '../apps/editorApps.js';
-import {
-  formatBytes,
-  nowhere,
-  type ArtifactContent,
-  type ArtifactOrigin,
-  type ArtifactStore,
-  type SaveOutcome,
-} from './artifacts.js';
+import { formatBytes, nowhere } from './artifacts.js';
+import type { ArtifactContent, ArtifactOrigin, ArtifactStore, SaveOutcome } from './artifacts.js';
 import { binaryOf, hasModelImage, mostFiles, saveBinaries, tooManyFiles, type SavedParts } from './binaries.js';
-import { composed, isPlainText, isSaidIn, isText, isVisibleText, marked, type TextPart } from './forEditor.js';
-import { even, jsonPieces, type Pieces } from './pieces.js';
+import { composed, isPlainText, isText, isVisibleText, marked, type TextPart } from './forEditor.js';
+import { inPieces } from '../base/turns.js';
 
 /** In bytes of UTF-8. */
 const usualMaxResultBytes = 1 << 20;
@@ -85,7 +77,7 @@ export class Delivery {
       return outcome;
     };
     const limit: TextLimit = { bytes, save };
-    const whole = await composed(await withShortStructure(result, limit), saved);
+    const whole = await composed(result, saved, (json) => fits([json], bytes));
     return { result: marked(await withShortTexts(whole, limit)), files };
   }
 }
@@ -125,25 +117,12 @@ const longestHead = 4 << 10;
 const longestTail = 2 << 10;
 /** If more texts of a result are too long, they become one. */
 const mostTextFiles = 8;
-/** Longer texts are not parsed as JSON, because parsing would hold everything up. */
-const longestParse = 1 << 20;
 
 function fits(texts: readonly string[], bytes: number): boolean {
   const units = texts.reduce((sum, text) => sum + text.length, 0);
   // A code unit has one to three bytes, so a clearly short or long text need not be counted.
   if (units > bytes || units * 3 <= bytes) return units <= bytes;
   return texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0) <= bytes;
-}
-
-/** Turns structured content over the limit into a text, or drops it if a text of the result has the same content. */
-async function withShortStructure(result: CallToolResult, limit: TextLimit): Promise<CallToolResult> {
-  const { structuredContent, ...rest } = result;
-  if (structuredContent === undefined || structuredContent === null) return result;
-  if (jsonFits(structuredContent, limit.bytes)) return result;
-  const content: readonly ContentBlock[] = Array.isArray(rest.content) ? rest.content : [];
-  if (await isSaidIn(content, structuredContent)) return { ...rest, content: [...content] };
-  const text = await shortened(() => jsonPieces(structuredContent), 'json', limit);
-  return { ...rest, content: [...content, { type: 'text', text }] };
 }
 
 async function withShortTexts(result: CallToolResult, limit: TextLimit): Promise<CallToolResult> {
@@ -161,20 +140,15 @@ async function shorten(
   const texts = parts.map(({ text }) => text);
   if (fits(texts, limit.bytes)) return content;
   const long = longOnes(parts, limit.bytes);
-  const result: ContentBlock[] = [];
   if (long === 'all') {
-    const [first] = parts;
+    const text = await shortened(texts.join('\n'), 'txt', limit);
     const others = new Set<ContentBlock>(parts.slice(1));
-    for (const part of content) {
-      if (part === first) result.push({ ...first, text: await shortened(() => joined(texts), 'txt', limit) });
-      else if (!others.has(part)) result.push(part);
-    }
-    return result;
+    return content.filter((part) => !others.has(part)).map((part) => (part === parts[0] ? { ...part, text } : part));
   }
-  for (const part of content) {
-    const text = isText(part) && long.has(part) ? part.text : undefined;
-    if (text === undefined) result.push(part);
-    else result.push({ ...part, type: 'text', text: await shortened(() => [text], extensionFor(text), limit) });
+  const result = [...content];
+  for (const [index, part] of content.entries()) {
+    if (!isText(part) || !long.has(part)) continue;
+    result[index] = { ...part, text: await shortened(part.text, extensionFor(part.text), limit) };
   }
   return result;
 }
@@ -197,85 +171,40 @@ function longOnes(parts: readonly TextPart[], limit: number): ReadonlySet<TextPa
   return rest <= limit ? long : 'all';
 }
 
-async function shortened(texts: () => Iterable<string>, extension: 'txt' | 'json', limit: TextLimit): Promise<string> {
-  const excerpt = new Excerpt(excerptSizes(limit.bytes));
-  const outcome = await limit.save({ extension, pieces: excerpt.of(even(texts())) });
-  const { head, tail, bytes } = excerpt;
+async function shortened(text: string, extension: 'txt' | 'json', limit: TextLimit): Promise<string> {
+  const pieces = await inPieces(text, (piece) => Buffer.from(piece));
+  const outcome = await limit.save({ extension, pieces });
+  const { head, tail } = excerpt(text, excerptSizes(limit.bytes));
   const where = outcome.kind === 'saved' ? `All of it is in ${outcome.path}` : `It was not saved: ${outcome.why}`;
+  const bytes = pieces.reduce((sum, piece) => sum + piece.length, 0);
   const left = formatBytes(bytes - Buffer.byteLength(head) - Buffer.byteLength(tail));
   const line = `[${left} of ${formatBytes(bytes)} left out here, over the limit of ${formatBytes(limit.bytes)}. ${where}]`;
   return `${head}\n\n${line}\n\n${tail}`;
 }
 
-function excerptSizes(limit: number): { readonly head: number; readonly tail: number } {
+interface ExcerptSizes {
+  readonly head: number;
+  readonly tail: number;
+}
+
+function excerptSizes(limit: number): ExcerptSizes {
   return { head: Math.min(longestHead, limit >> 1), tail: Math.min(longestTail, limit >> 2) };
 }
 
-function* joined(texts: readonly string[]): Generator<string> {
-  for (const [index, text] of texts.entries()) {
-    if (index > 0) yield '\n';
-    yield text;
-  }
-}
-
-function jsonFits(value: unknown, limit: number): boolean {
-  let bytes = 0;
-  for (const piece of even(jsonPieces(value))) {
-    bytes += Buffer.byteLength(piece);
-    if (bytes > limit) return false;
-  }
-  return true;
-}
-
 function extensionFor(text: string): 'txt' | 'json' {
-  if (!/^\s*(?:\{\s*["}]|\[\s*[[\]{"\d-])/.test(text.slice(0, 1_000))) return 'txt';
-  if (!/[}\]]\s*$/.test(text.slice(-1_000))) return 'txt';
-  if (text.length > longestParse) return 'json';
-  try {
-    JSON.parse(text);
-    return 'json';
-  } catch {
-    return 'txt';
-  }
+  const isJson =
+    /^\s*(?:\{\s*["}]|\[\s*(?:[[\]{"]|-?[\d.]+\s*[,\]]))/.test(text.slice(0, 1_000)) &&
+    /[}\]]\s*$/.test(text.slice(-1_000));
+  return isJson ? 'json' : 'txt';
 }
 
-export class Excerpt {
-  bytes = 0;
-  private headBytes: Uint8Array = new Uint8Array();
-  private tailBytes: Uint8Array = new Uint8Array();
-
-  /** @param sizes in bytes of UTF-8; head and tail overlap in a text shorter than both */
-  constructor(private readonly sizes: { readonly head: number; readonly tail: number }) {}
-
-  *of(texts: Iterable<string>): Pieces {
-    for (const text of texts) {
-      const piece = Buffer.from(text);
-      this.note(piece);
-      yield piece;
-    }
-    return undefined;
-  }
-
-  get head(): string {
-    // A decoder keeps back half a character.
-    return new StringDecoder('utf8').write(Buffer.from(this.headBytes));
-  }
-
-  get tail(): string {
-    let start = 0;
-    // These bytes continue a character.
-    while (((this.tailBytes[start] ?? 0) & 0xc0) === 0x80) start += 1;
-    return Buffer.from(this.tailBytes).toString('utf8', start);
-  }
-
-  private note(piece: Uint8Array): void {
-    this.bytes += piece.length;
-    const { head, tail } = this.sizes;
-    const missing = head - this.headBytes.length;
-    // These are copies, because a view would keep the whole piece alive.
-    if (missing > 0) this.headBytes = Buffer.concat([this.headBytes, piece.subarray(0, missing)]);
-    const last = piece.length >= tail ? [piece.subarray(piece.length - tail)] : [this.tailBytes, piece];
-    const joined = Buffer.concat(last);
-    this.tailBytes = joined.subarray(Math.max(0, joined.length - tail));
-  }
+/** Returns the ends of a text. @param sizes in bytes of UTF-8 */
+export function excerpt(text: string, sizes: ExcerptSizes): { readonly head: string; readonly tail: string } {
+  const first = Buffer.from(text.slice(0, sizes.head)).subarray(0, sizes.head);
+  const last = Buffer.from(text.slice(-sizes.tail)).subarray(-sizes.tail);
+  let start = 0;
+  // These bytes continue a character.
+  while (((last[start] ?? 0) & 0xc0) === 0x80) start += 1;
+  // A decoder keeps back half a character.
+  return { head: new StringDecoder('utf8').write(first), tail: last.toString('utf8', start) };
 }

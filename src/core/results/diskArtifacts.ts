@@ -4,19 +4,13 @@
  * text of a caller or a server except the names of server and tool (E4).
  */
 import path from 'node:path';
-import { mkdir, open, readdir, rename, rm, type FileHandle, stat } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import type { Clock } from '../base/clock.js';
 import type { Log } from '../base/log.js';
-import {
-  type ArtifactContent,
-  type ArtifactOrigin,
-  type ArtifactStore,
-  formatBytes,
-  type SaveOutcome,
-} from './artifacts.js';
-import { takeAll, type Pieces, type Taken } from './pieces.js';
+import { formatBytes } from './artifacts.js';
+import type { ArtifactContent, ArtifactOrigin, ArtifactStore, SaveOutcome } from './artifacts.js';
 import { SingleFlight } from '../base/singleFlight.js';
-import { asText } from '../base/text.js';
+import { asText, messageOf } from '../base/text.js';
 import { createHash, randomUUID } from 'node:crypto';
 
 interface DiskArtifactsDeps {
@@ -44,9 +38,9 @@ export class DiskArtifacts implements ArtifactStore {
   }
 
   async ofConversation(conversation: string): Promise<readonly string[]> {
-    const isOwn = isArtifactOf(conversation);
-    const own = (await filesIn(this.root)).filter((file) => isOwn(path.basename(file)));
-    return own.sort((a, b) => (path.basename(a) < path.basename(b) ? -1 : 1));
+    const own = new RegExp(`^[\\dT.-]+Z-${marksOf(conversation)}.*(?<!\\.partial)$`);
+    const files = (await filesIn(this.root)).filter((file) => own.test(path.basename(file)));
+    return files.sort((a, b) => (path.basename(a) < path.basename(b) ? -1 : 1));
   }
 
   async settled(): Promise<void> {
@@ -54,73 +48,31 @@ export class DiskArtifacts implements ArtifactStore {
     await this.quota.settled();
   }
 
-  private async write(origin: ArtifactOrigin, content: ArtifactContent): Promise<SaveOutcome> {
+  private async write(origin: ArtifactOrigin, { extension, pieces }: ArtifactContent): Promise<SaveOutcome> {
     const folder = path.join(this.root, segment(origin.server), segment(origin.tool));
-    const file = path.join(folder, artifactName(this.deps.clock.now(), origin.conversation, content.extension));
+    const file = path.join(folder, artifactName(this.deps.clock.now(), origin.conversation, extension));
     const unfinished = `${file}.partial`;
-    let written: Written | undefined;
+    const bytes = pieces.reduce((sum, piece) => sum + piece.length, 0);
+    const limit = this.deps.quota();
     this.quota.begin(unfinished);
     try {
-      const { bytes, unreadable } = await this.fill(unfinished, content.pieces);
-      if (unreadable !== undefined) {
-        await discard(unfinished);
-        return { kind: 'unreadable', why: unreadable };
-      }
+      const tooLarge = `it is larger than mcpToolsets.artifactsQuota allows for all files, ${formatBytes(limit)}`;
+      // The quota would remove a larger file at once.
+      if (onDisk(bytes) > limit) throw new Error(limit === 0 ? 'mcpToolsets.artifactsQuota is 0' : tooLarge);
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      await writeFile(unfinished, pieces, { flag: 'wx', mode: 0o600 });
       await rename(unfinished, file);
-      written = { file, bytes };
+      this.quota.end(unfinished, { file, bytes });
       return { kind: 'saved', path: file, bytes };
     } catch (error) {
-      await discard(unfinished);
-      const why = reasonOf(error as NodeJS.ErrnoException);
+      // The quota removes later what cannot be removed now.
+      await rm(unfinished, { force: true }).catch(() => undefined);
+      this.quota.end(unfinished);
+      const why = reasonOf(error);
       this.deps.log.write('warn', `A file of ${origin.server}/${origin.tool} was not saved in ${folder}: ${why}.`);
       return { kind: 'notSaved', why };
-    } finally {
-      this.quota.end(unfinished, written);
     }
   }
-
-  private async fill(file: string, pieces: Pieces): Promise<Taken> {
-    const quota = this.deps.quota();
-    let handle: FileHandle | undefined;
-    let bytes = 0;
-    const put = async (piece: Uint8Array): Promise<void> => {
-      bytes += piece.length;
-      // The quota would remove a larger file at once.
-      if (onDisk(bytes) > quota) throw overQuota(quota);
-      handle ??= await openAnew(file);
-      await handle.writeFile(piece);
-    };
-    try {
-      const taken = await takeAll(pieces, put);
-      if (taken.unreadable === undefined && taken.failure !== undefined) throw taken.failure;
-      if (taken.bytes === 0 && taken.unreadable === undefined) await put(new Uint8Array());
-      return taken;
-    } finally {
-      await handle?.close();
-    }
-  }
-}
-
-async function openAnew(file: string): Promise<FileHandle> {
-  for (let attempt = 1; ; attempt++) {
-    await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
-    try {
-      return await open(file, 'wx', 0o600);
-    } catch (error) {
-      // Another process is clearing the folder at this moment.
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || attempt === 3) throw error;
-    }
-  }
-}
-
-/** The quota removes later what cannot be removed now. */
-async function discard(file: string): Promise<void> {
-  await rm(file, { force: true }).catch(() => undefined);
-}
-
-function overQuota(quota: number): Error {
-  const why = `it is larger than mcpToolsets.artifactsQuota allows for all files, ${formatBytes(quota)}`;
-  return new Error(quota === 0 ? 'mcpToolsets.artifactsQuota is 0' : why);
 }
 
 /** Names by rule N4 stay the same, except device names of Windows. */
@@ -129,21 +81,9 @@ function segment(name: string): string {
   return safe === '' || /^(con|prn|aux|nul|com\d|lpt\d)$/i.test(safe) ? `${safe}_` : safe;
 }
 
-const reasons: Readonly<Record<string, string>> = {
-  ENOSPC: 'the disk is full',
-  EDQUOT: 'the disk quota of the user is used up',
-  EACCES: 'the folder may not be written to',
-  EPERM: 'the folder may not be written to',
-  EROFS: 'the disk is read-only',
-  ENOTDIR: 'a file is where a folder should be',
-  EEXIST: 'a file is where a folder should be',
-  EMFILE: 'too many files are open',
-};
-
-function reasonOf({ code, message }: NodeJS.ErrnoException): string {
-  if (code === undefined) return message;
-  const reason = Object.hasOwn(reasons, code) ? reasons[code] : undefined;
-  return reason === undefined ? code : `${reason} (${code})`;
+/** Returns a clause for an error of Node, "ENOSPC: no space left on device, write": "no space left on device (ENOSPC)". */
+function reasonOf(error: unknown): string {
+  return messageOf(error).replace(/^(E\w+): ([^,]+),.*$/s, '$2 ($1)');
 }
 
 interface ArtifactQuotaDeps {
@@ -170,13 +110,12 @@ interface Written {
 
 /**
  * Keeps the artifacts of a folder within a quota of disk space and files (V3): the oldest go. The folder is read at the
- * first write, and again when another process turns out to have removed a file. Invariants: an unfinished file is not
- * touched; a file that cannot be removed is skipped and still counts; nothing throws.
+ * first write. Invariants: an unfinished file is not touched; a file that cannot be removed is skipped and still counts;
+ * nothing throws.
  */
 export class ArtifactQuota {
   /** The disk space of each file, oldest first; undefined until the folder is read. */
   private files: Map<string, number> | undefined;
-  private total = 0;
   private arrived: Written[] = [];
   private readonly unfinished = new Set<string>();
   private readonly runs = new SingleFlight(() => this.enforce());
@@ -188,7 +127,7 @@ export class ArtifactQuota {
   }
 
   /** Has to be called when the file has its final name or was dropped. */
-  end(unfinished: string, written: Written | undefined): void {
+  end(unfinished: string, written?: Written): void {
     this.unfinished.delete(unfinished);
     if (!written) return;
     this.arrived.push(written);
@@ -200,55 +139,39 @@ export class ArtifactQuota {
   }
 
   private async enforce(): Promise<void> {
-    try {
-      this.files ??= await this.read();
-      this.takeArrived();
-      await this.makeRoom();
-    } catch (error) {
-      this.deps.log.write('error', `The quota of artifacts could not be kept: ${asText(error)}`);
-    }
-  }
-
-  private async makeRoom(): Promise<void> {
-    // Two passes are enough, because a process that removes files makes room too.
-    for (let pass = 1; pass <= 2 && (await this.removeOldest()) === 'outdated'; pass++) {
-      this.files = await this.read();
-      this.takeArrived();
-    }
-  }
-
-  /** `outdated` means that another process removes files too, so the list is wrong. */
-  private async removeOldest(): Promise<'done' | 'outdated'> {
+    const { mostFiles = usualMostFiles, log } = this.deps;
     const limit = this.deps.limit();
-    const { mostFiles = usualMostFiles } = this.deps;
-    const files = this.files ?? new Map<string, number>();
-    let left = files.size;
-    for (const [file, bytes] of files) {
-      if (this.total <= limit && left <= mostFiles) break;
-      const outcome = await remove(file);
-      if (outcome === 'gone') return 'outdated';
-      if (outcome === 'kept') continue;
-      files.delete(file);
-      left -= 1;
-      this.total -= bytes;
-    }
-    return 'done';
-  }
-
-  private takeArrived(): void {
-    for (const { file, bytes } of this.arrived.splice(0)) {
-      const taken = onDisk(bytes);
-      this.total += taken - (this.files?.get(file) ?? 0);
-      this.files?.delete(file);
-      this.files?.set(file, taken);
+    try {
+      const files = (this.files ??= await this.read());
+      for (const { file, bytes } of this.arrived.splice(0)) {
+        files.delete(file);
+        files.set(file, onDisk(bytes));
+      }
+      let total = [...files.values()].reduce((sum, bytes) => sum + bytes, 0);
+      for (const [file, bytes] of files) {
+        if (total <= limit && files.size <= mostFiles) break;
+        await rm(file, { force: true }).then(
+          () => {
+            files.delete(file);
+            total -= bytes;
+          },
+          () => undefined,
+        );
+      }
+    } catch (error) {
+      log.write('error', `The quota of artifacts could not be kept: ${asText(error)}`);
     }
   }
 
   private async read(): Promise<Map<string, number>> {
     const files = (await filesIn(this.deps.root)).filter((file) => !this.unfinished.has(file));
-    const found = (await Promise.all(files.map((file) => sizeOf(file)))).filter((size) => size !== undefined);
+    const sized = await Promise.all(
+      files.map(async (file) => ({ file, found: await stat(file).catch(() => undefined) })),
+    );
+    const found = sized.flatMap(({ file, found }) =>
+      found ? [{ file, bytes: onDisk(found.size), changed: found.mtimeMs }] : [],
+    );
     found.sort((a, b) => a.changed - b.changed || (a.file < b.file ? -1 : 1));
-    this.total = found.reduce((sum, { bytes }) => sum + bytes, 0);
     return new Map(found.map(({ file, bytes }) => [file, bytes]));
   }
 }
@@ -259,21 +182,6 @@ async function filesIn(root: string): Promise<string[]> {
   return entries
     .filter((entry) => entry.isFile() && path.dirname(path.dirname(entry.parentPath)) === root)
     .map((entry) => path.join(entry.parentPath, entry.name));
-}
-
-async function remove(file: string): Promise<'removed' | 'gone' | 'kept'> {
-  try {
-    await rm(file);
-    return 'removed';
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    return code === 'ENOENT' || code === 'ENOTDIR' ? 'gone' : 'kept';
-  }
-}
-
-async function sizeOf(file: string): Promise<{ file: string; bytes: number; changed: number } | undefined> {
-  const found = await stat(file).catch(() => undefined);
-  return found && { file, bytes: onDisk(found.size), changed: found.mtimeMs };
 }
 
 /** @param folder the workspace's storage */
@@ -292,11 +200,6 @@ function artifactName(now: number, conversation: string | undefined, extension: 
 /** Returns the time of an artifact in milliseconds since the epoch, and NaN for a name of another kind. */
 export function timeOfArtifact(name: string): number {
   return Date.parse(name.replace(/^([\d-]+T\d\d)-(\d\d)-([\d.]+Z)-.*$/s, '$1:$2:$3'));
-}
-
-function isArtifactOf(conversation: string): (name: string) => boolean {
-  const marks = marksOf(conversation);
-  return (name) => /^[\dT.-]+Z-/.exec(name)?.[0].length === name.indexOf(marks) && !name.endsWith('.partial');
 }
 
 /** Returns the first two groups of the UUID, and its version. */

@@ -1,15 +1,15 @@
 /**
  * Fits a tool result to the editor (V1, VS Code 1.139). The editor drops every text beside structured content, shows
- * the model only the text of an error, and throws if `content` is missing. `delivery` applies the size limit (V3)
- * between the two steps.
+ * the model only the text of an error, and throws if `content` is missing.
  */
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/sdk/types.js';
 import { isDeepStrictEqual } from 'node:util';
-import { type SavedParts, bareType, canonical, binaryOf, type Binary, type Fields } from './binaries.js';
-import { assertNever } from '../base/assertNever.js';
-import { formatBytes, type SaveOutcome } from './artifacts.js';
+import { bareType, canonical, binaryOf } from './binaries.js';
+import type { Binary, BinaryOutcome, Fields, SavedParts } from './binaries.js';
+import { formatBytes } from './artifacts.js';
 import { isObject } from '../base/isObject.js';
-import { even, jsonPieces, turn } from './pieces.js';
+import { inPieces } from '../base/turns.js';
+import { jsonText } from './jsonText.js';
 
 const errorMark = 'Error:';
 /** Longer texts are compared and not parsed, because parsing would hold everything up. */
@@ -25,62 +25,61 @@ export function isPlainText(result: CallToolResult): boolean {
   );
 }
 
-/** Every part gets a type that the editor shows. */
-export async function composed(result: CallToolResult, saved: SavedParts): Promise<CallToolResult> {
+/** Every part gets a type that the editor shows. @param fits true for JSON within the limit of text */
+export async function composed(
+  result: CallToolResult,
+  saved: SavedParts,
+  fits: (json: string) => boolean,
+): Promise<CallToolResult> {
   const { structuredContent, ...rest } = result as CallToolResult & { structuredContent?: unknown };
-  const parts = readableParts(rest.content, saved);
-  if (structuredContent === undefined || structuredContent === null) return { ...rest, content: parts };
+  // Servers promise the declared type and may send anything.
+  const given: readonly unknown[] = Array.isArray(rest.content) ? rest.content : [];
+  const content = given.flatMap((part) => readable(part, saved));
+  if (structuredContent === undefined || structuredContent === null) return { ...rest, content };
+  const json = await jsonText(structuredContent);
   // Structured content displaces text, so it stays structured only if no text is beside it.
-  if (rest.isError !== true && !parts.some(isText)) {
-    return { ...rest, content: parts, structuredContent: structuredContent as Record<string, unknown> };
+  if (rest.isError !== true && !content.some(isText) && fits(json)) {
+    return { ...rest, content, structuredContent: structuredContent as Record<string, unknown> };
   }
-  if (!(await isSaidIn(parts, structuredContent))) {
-    parts.push({ type: 'text', text: JSON.stringify(structuredContent) });
-  }
-  return { ...rest, content: parts };
+  const isSaid = await anySays(content.filter(isVisibleText), structuredContent, json);
+  return { ...rest, content: isSaid ? content : [...content, { type: 'text', text: json }] };
 }
 
 /** The first text of an error for the model begins with a marker. An error without text gets one. */
 export function marked(result: CallToolResult): CallToolResult {
-  return result.isError === true ? { ...result, content: withMark(result.content) } : result;
+  if (result.isError !== true) return result;
+  const { content } = result;
+  const first = content.findIndex(isVisibleText);
+  const part = content[first];
+  const text = part?.type === 'text' ? part.text : 'the tool failed and said nothing about it.';
+  if (text.startsWith(errorMark)) return result;
+  const said = { ...part, type: 'text' as const, text: `${errorMark} ${text}` };
+  return { ...result, content: part ? content.with(first, said) : [said, ...content] };
 }
 
-function withMark(parts: readonly ContentBlock[]): ContentBlock[] {
-  const first = parts.findIndex(isVisibleText);
-  const part = parts[first];
-  if (part?.type !== 'text') {
-    return [{ type: 'text', text: `${errorMark} the tool failed and said nothing about it.` }, ...parts];
+/** True if a text is the JSON of a value, in any layout. A long text also needs the same order of keys. */
+async function anySays(parts: readonly TextPart[], value: unknown, json: string): Promise<boolean> {
+  const wrapped = typeof value === 'object' && value !== null ? Object.values(value) : [];
+  for (const { text } of parts) {
+    // The value of many servers only wraps the text.
+    if (wrapped.length === 1 && wrapped[0] === text) return true;
+    if (!/^\s*[{[]/.test(text)) continue;
+    const isLong = text.length > longestParse;
+    if (isLong ? (await withoutBlanks(text)) === (await withoutBlanks(json)) : isJsonOf(text, value)) return true;
   }
-  if (part.text.startsWith(errorMark)) return [...parts];
-  return parts.with(first, { ...part, text: `${errorMark} ${part.text}` });
-}
-
-/** True if a text for the model has the content of the value. */
-export async function isSaidIn(parts: readonly ContentBlock[], value: unknown): Promise<boolean> {
-  for (const part of parts) if (isVisibleText(part) && (await says(part.text, value))) return true;
   return false;
 }
 
-/** True if a text is the JSON of a value, in any layout. A long text is compared only in the common layouts. */
-async function says(text: string, value: unknown): Promise<boolean> {
-  const wrapped = typeof value === 'object' && value !== null ? Object.values(value) : [];
-  // The value of many servers only wraps the text.
-  if (wrapped.length === 1 && wrapped[0] === text) return true;
-  if (!/^\s*[{[]/.test(text)) return false;
-  if (text.length <= longestParse) {
-    try {
-      return isDeepStrictEqual(JSON.parse(text), value);
-    } catch {
-      return false; // The text is not JSON, so it has other content.
-    }
+function isJsonOf(text: string, value: unknown): boolean {
+  try {
+    return isDeepStrictEqual(JSON.parse(text), value);
+  } catch {
+    return false; // The text is not JSON, so it has other content.
   }
-  let from = 0;
-  for (const piece of even(jsonPieces(value, text.startsWith('\n', 1) ? 2 : 0))) {
-    if (!text.startsWith(piece, from)) return false;
-    from += piece.length;
-    await turn();
-  }
-  return text.slice(from).trim() === '';
+}
+
+async function withoutBlanks(text: string): Promise<string> {
+  return (await inPieces(text, (piece) => piece.replace(/\s+/g, ''))).join('');
 }
 
 type Part = ContentBlock;
@@ -88,13 +87,6 @@ export type TextPart = Extract<Part, { type: 'text' }>;
 type Carried = Pick<TextPart, 'annotations' | '_meta'>;
 
 const longestQuote = 4_000;
-/** Providers refuse larger requests, so a larger image would end the conversation. */
-const largestImage = 20 << 20;
-
-function readableParts(content: CallToolResult['content'] | undefined, saved: SavedParts): Part[] {
-  // Servers promise the declared type and may send anything.
-  return Array.isArray(content) ? (content as readonly unknown[]).flatMap((part) => readable(part, saved)) : [];
-}
 
 export function isText(part: ContentBlock): part is TextPart {
   return part.type === 'text';
@@ -108,19 +100,11 @@ export function isVisibleText(part: ContentBlock): part is TextPart {
 
 function readable(part: unknown, saved: SavedParts): Part[] {
   if (!isObject(part)) return [unknownPart(part)];
-  switch (part['type']) {
-    case 'text':
-      return typeof part['text'] === 'string' ? [part as unknown as Part] : [unknownPart(part)];
-    case 'image':
-    case 'audio':
-      return bytes(part, saved) ?? [unknownPart(part)];
-    case 'resource':
-      return resource(part, saved);
-    case 'resource_link':
-      return link(part);
-    default:
-      return [unknownPart(part)];
-  }
+  const { type } = part;
+  if (type === 'text' && typeof part['text'] === 'string') return [part as unknown as Part];
+  if (type === 'image' || type === 'audio') return bytes(part, saved) ?? [unknownPart(part)];
+  if (type === 'resource') return resource(part, saved);
+  return type === 'resource_link' ? link(part) : [unknownPart(part)];
 }
 
 /** An image that models take stays behind a line with its file. Any other part becomes only a line. */
@@ -128,13 +112,11 @@ function bytes(part: Fields, saved: SavedParts): Part[] | undefined {
   const found = binaryOf(part);
   const outcome = saved.get(part);
   if (!found || !outcome) return undefined;
-  const { kind, imageType } = found;
-  if (imageType === undefined) {
-    return [text(lineOf(found, kind === 'image' ? ', a type that models do not accept' : '', outcome), part)];
-  }
-  if (outcome.kind === 'unreadable') return [text(lineOf(found, '', outcome), part)];
-  if (found.bytes > largestImage) return [text(lineOf(found, ', too large for models', outcome), part)];
-  return [text(lineOf(found, '', outcome), part), imageOf(part, imageType, canonical(found.base64))];
+  const { kind, imageType, base64 } = found;
+  const isRefused = kind === 'image' && imageType === undefined;
+  const line = text(lineOf(found, isRefused ? ', a type that models do not accept' : '', outcome), part);
+  const isForModels = imageType !== undefined && outcome.kind !== 'unreadable';
+  return isForModels ? [line, imageOf(part, imageType, canonical(base64))] : [line];
 }
 
 function imageOf(part: Fields, mimeType: string, data: string): Part {
@@ -143,34 +125,13 @@ function imageOf(part: Fields, mimeType: string, data: string): Part {
   return { ...part, type: 'image', data, mimeType };
 }
 
-function lineOf(found: Binary, why: string, outcome: SaveOutcome): string {
-  const unknown = found.kind === 'resource' ? 'binary data of unknown type' : 'unknown type';
-  const type = found.imageType ?? (found.type === undefined ? unknown : shown(found.type));
-  const size = formatBytes(outcome.kind === 'saved' ? outcome.bytes : found.bytes);
-  const what = `${nameOf(found)}: ${type}`;
-  switch (outcome.kind) {
-    case 'saved':
-      return `[${what}, ${size}${why}. Saved as ${outcome.path}]`;
-    case 'notSaved':
-      return `[${what}, ${size}${why}. Not saved: ${outcome.why}]`;
-    case 'unreadable':
-      return `[${what}. It cannot be read: ${outcome.why}]`;
-    default:
-      return assertNever(outcome);
-  }
-}
-
-function nameOf({ kind, uri }: Binary): string {
-  switch (kind) {
-    case 'image':
-      return 'Image';
-    case 'audio':
-      return 'Audio';
-    case 'resource':
-      return `Resource ${uri}`;
-    default:
-      return assertNever(kind);
-  }
+function lineOf({ kind, uri, type, imageType, bytes: about }: Binary, why: string, outcome: BinaryOutcome): string {
+  const name = { image: 'Image', audio: 'Audio', resource: `Resource ${uri}` }[kind];
+  const unknown = kind === 'resource' ? 'binary data of unknown type' : 'unknown type';
+  const what = `${name}: ${imageType ?? (type === undefined ? unknown : shown(type))}`;
+  if (outcome.kind === 'unreadable') return `[${what}. It cannot be read: ${outcome.why}]`;
+  const size = formatBytes(outcome.kind === 'saved' ? outcome.bytes : about);
+  return `[${what}, ${size}${why}. ${outcome.kind === 'saved' ? `Saved as ${outcome.path}` : `Not saved: ${outcome.why}`}]`;
 }
 
 /** A server may write any text there. */
@@ -191,24 +152,18 @@ function resource(part: Fields, saved: SavedParts): Part[] {
   return [text(`Resource ${inner['uri']}${type}:\n${inner['text']}`, part)];
 }
 
-/**
- * The line is for the model. A link to an image goes, because the editor fetches it at once and gets no data from a
- * server without resources.
- */
+/** The line is for the model. A link to an image goes, because the editor would fetch it and may get nothing. */
 function link(part: Fields): Part[] {
   const { uri, name, title, description, mimeType, size } = part;
   if (typeof uri !== 'string') return [unknownPart(part)];
-  const label = typeof title === 'string' ? title : typeof name === 'string' ? name : undefined;
-  const facts = [
-    typeof mimeType === 'string' ? shown(mimeType) : undefined,
-    typeof size === 'number' ? formatBytes(size) : undefined,
-  ].filter((fact) => fact !== undefined);
+  const label = [title, name].find((each) => typeof each === 'string') ?? uri;
+  const type = typeof mimeType === 'string' ? mimeType : '';
+  const facts = [shown(type), typeof size === 'number' ? formatBytes(size) : ''].filter((fact) => fact !== '');
   const line =
-    `Resource link${label === undefined || label === uri ? '' : ` "${label}"`}: ${uri}` +
+    `Resource link${label === uri ? '' : ` "${label}"`}: ${uri}` +
     (facts.length > 0 ? ` (${facts.join(', ')})` : '') +
     (typeof description === 'string' && description !== '' ? `\n${description}` : '');
-  const isImage = typeof mimeType === 'string' && bareType(mimeType).startsWith('image/');
-  return isImage ? [text(line, part)] : [part as unknown as Part, text(line, part)];
+  return bareType(type).startsWith('image/') ? [text(line, part)] : [part as unknown as Part, text(line, part)];
 }
 
 function unknownPart(part: unknown): TextPart {
@@ -224,25 +179,18 @@ function text(value: string, from: Fields): TextPart {
 }
 
 /** Annotations name the reader of a part. They hold for its replacement too. */
-function carried(from: Fields): Carried {
-  return {
-    ...(isObject(from['annotations']) ? { annotations: from['annotations'] } : {}),
-    ...(isObject(from['_meta']) ? { _meta: from['_meta'] } : {}),
-  };
+function carried({ annotations, _meta }: Fields): Carried {
+  return { ...(isObject(annotations) && { annotations }), ...(isObject(_meta) && { _meta }) };
 }
 
-/** Lines of the host never displace the result (L3). */
-export function withNotes(
-  result: CallToolResult,
-  notes: readonly string[],
-  structureHidesText: boolean,
-): CallToolResult {
+/** Lines of the host never displace the result (L3). @param hidesText true if structure hides text beside it */
+export function withNotes(result: CallToolResult, notes: readonly string[], hidesText: boolean): CallToolResult {
   if (notes.length === 0) return result;
   const added = notes.map((text) => ({ type: 'text' as const, text }));
   const { structuredContent, ...rest } = result;
   const content = Array.isArray(result.content) ? result.content : [];
   if (structuredContent === undefined) return { ...rest, content: [...content, ...added] };
-  if (!structureHidesText) return { ...result, content: [...content, ...added] };
+  if (!hidesText) return { ...result, content: [...content, ...added] };
   const structure = { type: 'text' as const, text: JSON.stringify(structuredContent) };
   return { ...rest, content: [...content, structure, ...added] };
 }

@@ -12,7 +12,6 @@ import {
   type EndpointSecret,
   StableEndpoint,
   type NextAddress,
-  type OtherPorts,
   type StableEndpointDeps,
 } from '../../core/gateway/http/stableEndpoint.js';
 
@@ -23,7 +22,7 @@ export interface EditorAddress {
   readonly secrets: SecretStore;
 }
 
-interface EditorEndpointDeps extends Omit<StableEndpointDeps, 'port' | 'secret' | 'otherPorts'> {
+interface EditorEndpointDeps extends Omit<StableEndpointDeps, 'port' | 'secret'> {
   readonly address: EditorAddress;
 }
 
@@ -39,7 +38,7 @@ export class EditorEndpoint extends StableEndpoint {
 
   constructor(deps: EditorEndpointDeps) {
     const kept = new KeptAddress(deps.address, deps.clock, deps.log);
-    super({ ...deps, port: 0, otherPorts: kept, secret: kept });
+    super({ ...deps, port: 0, secret: kept });
     this.kept = kept;
   }
 
@@ -51,7 +50,7 @@ export class EditorEndpoint extends StableEndpoint {
 
 type Address = { readonly token: string; readonly port: number };
 
-class KeptAddress implements EndpointSecret, OtherPorts {
+class KeptAddress implements EndpointSecret {
   private readonly key: string;
   private readonly renewals = new Emitter<void>();
   private address: Address = { token: '', port: 0 };

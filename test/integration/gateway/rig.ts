@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { channel } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DisposableStore } from '../../../src/core/base/disposables.js';
 import type { ClientKind } from '../../../src/core/protocol/client.js';
 import { createGateway, type Gateway, type GatewayLimits } from '../../../src/core/gateway/http/gateway.js';
@@ -59,6 +60,8 @@ export async function startRig(limits: Partial<GatewayLimits> = {}): Promise<Rig
         'no socket is open',
       );
       await assertRefused(port);
+      // Calls in flight are settled in the next turn.
+      await nextTurn();
       assert.equal(clock.pending, 0, 'no timer is left');
       assert.deepEqual(
         DisposableStore.liveNames().filter((name) => name.startsWith('gateway')),

@@ -120,7 +120,7 @@ describe('results: the limits of delivery', () => {
       const { result, files } = await stage.delivered({ content: [text(json)] });
       assert.match(textsOf(result)[0] ?? '', /All of it is in <1\.json>/);
       assert.deepEqual(files, [json]);
-      for (const other of [`${json}\n${json}`, `[2026-01-01] ${'log '.repeat(300)}]`]) {
+      for (const other of [`${json}\n`.repeat(2).concat('.'), `[2026-01-01] ${'log '.repeat(300)}]`]) {
         assert.match(
           await stage.delivery
             .forEditor({ content: [text(other)] } as CallToolResult, origin)
@@ -147,6 +147,7 @@ describe('results: the limits of delivery', () => {
       for (const [layout, same] of [
         ['in one line', json],
         ['in lines', JSON.stringify(structuredContent, undefined, 2)],
+        ['with blanks', `${json.replaceAll(',', ', ')}\n`],
       ] as const) {
         it(`structured content that a text repeats ${layout} is written once`, async () => {
           const { result, files } = await stage.delivered({ content: [text(same)], structuredContent });

@@ -27,16 +27,7 @@ export function filesIn(folder: string): string[] {
 }
 
 export function content(...pieces: (string | Buffer)[]): ArtifactContent {
-  return { extension: 'txt', pieces: source(pieces, undefined) };
-}
-
-export function brokenContent(unreadable: string, ...pieces: string[]): ArtifactContent {
-  return { extension: 'txt', pieces: source(pieces, unreadable) };
-}
-
-function* source(pieces: readonly (string | Buffer)[], unreadable: string | undefined): ArtifactContent['pieces'] {
-  for (const piece of pieces) yield Buffer.from(piece as string);
-  return unreadable;
+  return { extension: 'txt', pieces: pieces.map((piece) => Buffer.from(piece as string)) };
 }
 
 export class Lines implements Log {

@@ -1,8 +1,7 @@
 /**
- * One conversation of an agent with a toolset (G3), its id, and the client behind its requests.
- *
- * The editor's ids are bare, so everybody with such an id means the same conversation. Every other id has a prefix, and
- * the editor's ids never have one. So an identity of one kind never leads to a conversation of another kind (G3d).
+ * One conversation of an agent with a toolset (G3), its id, and the client behind its requests. The editor's ids are
+ * bare, and every other id has a prefix. So an identity of one kind never leads to a conversation of another kind
+ * (G3d).
  */
 import { randomUUID } from 'node:crypto';
 import { BoundedMap } from '../../base/boundedMap.js';
@@ -13,31 +12,24 @@ import { isObject } from '../../base/isObject.js';
 import type { TransientMap } from '../../base/transientMap.js';
 import type { AskOptions, Fields, ServerClient } from '../../protocol/client.js';
 import { notificationMessage, type RequestId } from '../../protocol/jsonRpc.js';
-import {
-  isKeptId,
-  isLoudEnough,
-  isProtocolVersion,
-  modernVersion,
-  type ProtocolVersion,
-  type SpokenVersion,
-} from '../../protocol/versions.js';
+import { isLoudEnough, isProtocolVersion, modernVersion } from '../../protocol/versions.js';
+import type { ProtocolVersion, SpokenVersion } from '../../protocol/versions.js';
 import { errorCodes, RpcFailure } from '../../protocol/errors.js';
 import type { Destination } from '../../protocol/request.js';
 import { longestUri } from '../../tools/uris.js';
 import { clientRequest, isToldTo } from '../dialect.js';
 import type { MessageStream, Reply } from '../eventStreams.js';
-import type { Listing, ListName, Topic } from './listings.js';
+import type { Listing, Topic } from './listings.js';
 
-/**
- * A session of an older version is a conversation with streams (`session`). Modern ones are kept in `conversations`.
- */
+/** A session is a conversation with streams. Modern ones are kept in `conversations`. */
 export class Conversation {
   readonly toolset: string;
   readonly links = new Links();
   /** True if it has sent anything to an instance, so it may hold one. */
   hasCalled = false;
-  /** The number of modern requests in progress. */
   inUse = 0;
+  /** Runs after its last stream has closed. */
+  quiet: Disposable | undefined;
   /** The tools with a question to a person here, by the client's newest list (S4). */
   promised: ReadonlySet<string> | undefined;
 
@@ -58,7 +50,7 @@ export class Conversation {
   }
 
   /** Modern clients learn about changes from `listenStreams`. */
-  noteListed(_topic: Topic, _list: ListName): void {}
+  noteListed(_topic: Topic): void {}
 
   /** Has to be called before a call is answered on its stream, with the version of the list of tools when it began. */
   tellBeforeResult(_stream: MessageStream, _listVersion: number): void {}
@@ -96,38 +88,20 @@ export class Links {
 /** A client whose last stream has closed may be silent this long, in milliseconds. */
 const quietLimitMs = 45_000;
 
-/** Ends what is silent for a while after its last stream has closed: its program has gone (L2a). */
-export class QuietWatch<Watched> implements Disposable {
-  private readonly timers = new Map<Watched, Disposable>();
-
-  constructor(
-    private readonly clock: Clock,
-    /** Returns undefined if there is a stream again. */
-    private readonly lastUse: (watched: Watched) => number | undefined,
-    private readonly end: (watched: Watched) => void,
-  ) {}
-
-  begin(watched: Watched, limitMs = quietLimitMs): void {
-    this.forget(watched);
-    const timer = this.clock.after(limitMs, () => {
-      this.timers.delete(watched);
-      const lastUse = this.lastUse(watched);
-      if (lastUse === undefined) return;
-      const left = lastUse + quietLimitMs - this.clock.now();
-      if (left > 0) this.begin(watched, left);
-      else this.end(watched);
+/**
+ * Calls `end` when a client is silent for a while after its last stream has closed: its program has gone (L2a).
+ * @param lastUse returns undefined if there is a stream again
+ */
+export function whenQuiet(clock: Clock, lastUse: () => number | undefined, end: () => void): Disposable {
+  const wait = (ms: number): Disposable =>
+    clock.after(ms, () => {
+      const last = lastUse();
+      const left = last === undefined ? 0 : last + quietLimitMs - clock.now();
+      if (left > 0) timer = wait(left);
+      else if (last !== undefined) end();
     });
-    this.timers.set(watched, timer);
-  }
-
-  forget(watched: Watched): void {
-    this.timers.get(watched)?.dispose();
-    this.timers.delete(watched);
-  }
-
-  dispose(): void {
-    for (const watched of this.timers.keys()) this.forget(watched);
-  }
+  let timer = wait(quietLimitMs);
+  return { dispose: () => timer.dispose() };
 }
 
 export interface CallInFlight {
@@ -137,7 +111,6 @@ export interface CallInFlight {
 }
 
 export interface Client {
-  /** The name of its program; empty if it gave none. */
   readonly program: string;
   readonly protocolVersion: SpokenVersion;
   readonly traits: SessionTraits;
@@ -177,8 +150,6 @@ export function cancelCall({ calls }: Pick<Client, 'calls'>, id: RequestId, reas
   return true;
 }
 
-const mostEarly = 1_000;
-
 /** A client as servers reach it (G4): during a call on the stream of the call, otherwise on a listening stream. */
 export class CallClient implements ServerClient {
   readonly session: object;
@@ -187,9 +158,8 @@ export class CallClient implements ServerClient {
   readonly listedFor: string | undefined;
   readonly lostBefore: string | undefined;
   readonly mayHaveLost: boolean;
-  /** Both are made on demand, because every call has a client and few have an elicitation. */
-  private awaited: Map<string, () => void> | undefined;
-  private early: BoundedMap<string, true> | undefined;
+  /** It is made on demand, because every call has a client and few have an elicitation. */
+  private awaited: Map<unknown, () => void> | undefined;
   private readonly client: Client;
 
   /** @param ofCall the stream of the call, as long as the call is in flight */
@@ -219,35 +189,21 @@ export class CallClient implements ServerClient {
     return this.client.logLevel;
   }
 
-  async ask(
-    method: string,
-    params: Fields | undefined,
-    signal: AbortSignal,
-    options: AskOptions = {},
-  ): Promise<Fields> {
+  async ask(method: string, params: Fields | undefined, signal: AbortSignal, more: AskOptions = {}): Promise<Fields> {
     const { client } = this;
     const asked = clientRequest(client.protocolVersion, method, params);
-    return await client.ask(this.ofCall() ?? client.listening, method, asked, signal, options);
+    return await client.ask(this.ofCall() ?? client.listening, method, asked, signal, more);
   }
 
-  /** Resolves when a server has reported all these elicitations by URL as complete. */
+  /** Resolves when a server has reported all these elicitations by URL as complete, from now on. */
   async completed(ids: readonly string[]): Promise<void> {
-    const open = [...new Set(ids)].filter((id) => !this.early?.delete(id));
-    const awaited = (this.awaited ??= new Map<string, () => void>());
-    await Promise.all(open.map((id) => new Promise<void>((resolve) => awaited.set(id, resolve))));
-  }
-
-  private noteComplete(id: unknown): void {
-    if (!isKeptId(id)) return;
-    const resolve = this.awaited?.get(id);
-    if (resolve) resolve();
-    else (this.early ??= new BoundedMap(mostEarly)).set(id, true);
-    this.awaited?.delete(id);
+    const awaited = (this.awaited ??= new Map<unknown, () => void>());
+    await Promise.all([...new Set(ids)].map((id) => new Promise<void>((resolve) => awaited.set(id, resolve))));
   }
 
   tell(method: string, params: Fields): void {
     const { protocolVersion, logLevel, listening } = this.client;
-    if (method === 'notifications/elicitation/complete') this.noteComplete(params['elicitationId']);
+    if (method === 'notifications/elicitation/complete') this.awaited?.get(params['elicitationId'])?.();
     if (!isToldTo(protocolVersion, method)) return;
     const isLog = method === 'notifications/message';
     if (isLog && protocolVersion === modernVersion && logLevel === undefined) return;
@@ -260,30 +216,20 @@ export class CallClient implements ServerClient {
   }
 }
 
-const prefixes = {
-  session: 'mcp-session:',
-  address: 'mcp-address:',
-  named: 'mcp-named:',
-} as const;
 const conversationKey = 'vscode.conversationId';
 
-export function sessionConversation(sessionId: string): string {
-  return prefixes.session + sessionId;
-}
+/** The beginnings of all ids but the editor's. */
+const prefixes = ['mcp-session:', 'mcp-address:', 'mcp-named:'];
 
-export function addressConversation(address: string): string {
-  return prefixes.address + address;
-}
-
+export const sessionConversation = (sessionId: string): string => `mcp-session:${sessionId}`;
+export const addressConversation = (address: string): string => `mcp-address:${address}`;
 /** Another program never gets the same id. */
-export function namedConversation(program: string, name: string): string {
-  return `${prefixes.named}${program}:${name}`;
-}
+export const namedConversation = (program: string, name: string): string => `mcp-named:${program}:${name}`;
 
 export function conversationOf(meta: Fields | undefined): string | undefined {
   const conversation = meta?.[conversationKey];
   if (typeof conversation !== 'string' || conversation === '') return undefined;
-  return Object.values(prefixes).some((prefix) => conversation.startsWith(prefix)) ? undefined : conversation;
+  return prefixes.some((prefix) => conversation.startsWith(prefix)) ? undefined : conversation;
 }
 
 /**
@@ -329,9 +275,7 @@ export function namedBy(program: string, meta: Fields | undefined): string | und
 /** In bytes. Longer capabilities are left out, because every request has the id in a header. */
 const longestDeclaration = 400;
 
-/**
- * The client's statements at `initialize`. The session's id carries them, so it can be revived without other knowledge.
- */
+/** The client's statements at `initialize`. The session's id carries them, so it can be revived. */
 export interface SessionTraits {
   readonly declared: Fields;
   readonly readsStructureAlone: boolean;
@@ -354,8 +298,8 @@ export function newSessionId(traits: SessionTraits, version: ProtocolVersion): s
 
 /** Returns undefined if the id is not ours. */
 export function traitsIn(id: string): SessionTraits | undefined {
-  const [, uuid, declaration = ''] = /^([0-9a-f-]{36})(?:\.([A-Za-z0-9_-]{1,600}))?$/.exec(id) ?? [];
-  if (uuid === undefined) return undefined;
+  const [whole, declaration = ''] = /^[0-9a-f-]{36}(?:\.([A-Za-z0-9_-]{1,600}))?$/.exec(id) ?? [];
+  if (whole === undefined) return undefined;
   if (declaration === '') return { declared: {}, readsStructureAlone: false };
   try {
     const said: unknown = JSON.parse(Buffer.from(declaration, 'base64url').toString());
@@ -371,32 +315,36 @@ export function traitsIn(id: string): SessionTraits | undefined {
   }
 }
 
-export interface OpenQuestion<Answer> {
-  readonly answer: Promise<Answer>;
-  readonly resolve: (answer: Answer) => void;
-  readonly reject: (error: Error) => void;
+interface OpenQuestion<About> {
+  readonly about: About;
+  readonly settle: (answer: Fields | Error) => void;
 }
 
-export const takenBack = 'The question was withdrawn.';
-
-/** @param takeBack called when aborting the signal withdraws the question */
-export function openQuestion<Answer>(signal: AbortSignal, takeBack: () => void): OpenQuestion<Answer> {
-  let settle!: Pick<OpenQuestion<Answer>, 'resolve' | 'reject'>;
-  const answer = new Promise<Answer>((resolve, reject) => {
-    const withdraw = (): void => {
-      takeBack();
-      reject(new RpcFailure(errorCodes.server, takenBack));
-    };
-    const unheard = <Value>(by: (value: Value) => void) => {
-      return (value: Value): void => {
-        signal.removeEventListener('abort', withdraw);
-        by(value);
+/** Questions to a client by their ids. Each is settled once, and then it is open no more. */
+export class OpenQuestions<About> extends Map<RequestId, OpenQuestion<About>> {
+  /** @param onWithdrawn called when aborting the signal withdraws the question */
+  ask(id: RequestId, about: About, signal: AbortSignal, onWithdrawn?: () => void): Promise<Fields> {
+    const withdrawn = new RpcFailure(errorCodes.server, 'The question was withdrawn.');
+    if (signal.aborted) return Promise.reject(withdrawn);
+    return new Promise((resolve, reject) => {
+      const withdraw = (): void => {
+        settle(withdrawn);
+        onWithdrawn?.();
       };
-    };
-    signal.addEventListener('abort', withdraw, { once: true });
-    settle = { resolve: unheard(resolve), reject: unheard(reject) };
-  });
-  return { answer, ...settle };
+      const settle = (answer: Fields | Error): void => {
+        if (!this.delete(id)) return;
+        signal.removeEventListener('abort', withdraw);
+        if (answer instanceof Error) reject(answer);
+        else resolve(answer);
+      };
+      signal.addEventListener('abort', withdraw, { once: true });
+      this.set(id, { about, settle });
+    });
+  }
+
+  refuseAll(message: string): void {
+    for (const { settle } of [...this.values()]) settle(new RpcFailure(errorCodes.server, message));
+  }
 }
 
 export function notAsked(message: string): Promise<never> {

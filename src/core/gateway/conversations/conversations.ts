@@ -4,9 +4,9 @@
  */
 import type { Clock } from '../../base/clock.js';
 import type { Disposable } from '../../base/disposables.js';
-import type { ServerClient } from '../../protocol/client.js';
+import { expectedClient, noClient, type ServerClient } from '../../protocol/client.js';
 import type { ConnectedProgram } from '../routes.js';
-import { Conversation, QuietWatch } from './conversation.js';
+import { Conversation, whenQuiet } from './conversation.js';
 import type { Listing } from './listings.js';
 
 export interface ConversationKey {
@@ -14,40 +14,27 @@ export interface ConversationKey {
   readonly id: string;
 }
 
-interface ConversationsDeps {
-  readonly clock: Clock;
-  readonly max: number;
-  readonly forgotten: (conversation: Conversation) => void;
-  /** The leases of a conversation are to end. */
-  readonly ended: (client: ServerClient) => void;
-}
-
 export class Conversations implements Disposable {
   private readonly kept = new Map<string, Conversation>();
   /** The streams that hold a conversation open, and the program at its address. */
   private readonly attending = new Map<string, { streams: number; readonly toolset: string; program: string }>();
-  private readonly quiet: QuietWatch<string>;
 
-  constructor(private readonly deps: ConversationsDeps) {
-    const lastUse = (key: string): number | undefined => {
-      const kept = this.kept.get(key);
-      if (!kept || this.attending.has(key)) return undefined;
-      return kept.inUse > 0 ? deps.clock.now() : kept.lastUsed;
-    };
-    this.quiet = new QuietWatch(deps.clock, lastUse, (key) => this.endOf(key));
-  }
+  /** @param ended called when the leases of a conversation are to end */
+  constructor(
+    private readonly clock: Clock,
+    private readonly max: number,
+    private readonly forgotten: (conversation: Conversation) => void,
+    private readonly ended: (client: ServerClient) => void,
+  ) {}
 
   /** Returns undefined if all places are in use. `listing` and `lostBefore` are for a new conversation. */
   of(given: ConversationKey, listing: () => Listing, lostBefore?: string): Conversation | undefined {
     const key = keyOf(given);
-    const now = this.deps.clock.now();
+    const now = this.clock.now();
     const known = this.kept.get(key);
-    if (known) {
-      known.lastUsed = now;
-      return known;
-    }
-    if (this.kept.size >= this.deps.max && !this.makeRoom()) return undefined;
-    const conversation = new Conversation(given.id, listing(), now, lostBefore, true);
+    if (!known && this.kept.size >= this.max && !this.makeRoom()) return undefined;
+    const conversation = known ?? new Conversation(given.id, listing(), now, lostBefore, true);
+    conversation.lastUsed = now;
     this.kept.set(key, conversation);
     return conversation;
   }
@@ -57,7 +44,7 @@ export class Conversations implements Disposable {
     return {
       dispose: () => {
         conversation.inUse -= 1;
-        conversation.lastUsed = this.deps.clock.now();
+        conversation.lastUsed = this.clock.now();
       },
     };
   }
@@ -65,7 +52,7 @@ export class Conversations implements Disposable {
   /** Holds a conversation open. It ends a while after its last such stream has closed. */
   attend(given: ConversationKey): Disposable {
     const key = keyOf(given);
-    this.quiet.forget(key);
+    this.kept.get(key)?.quiet?.dispose();
     const held = this.attending.get(key) ?? { streams: 0, toolset: given.toolset, program: '' };
     held.streams += 1;
     this.attending.set(key, held);
@@ -74,7 +61,8 @@ export class Conversations implements Disposable {
         held.streams -= 1;
         if (held.streams > 0) return;
         this.attending.delete(key);
-        this.quiet.begin(key);
+        const kept = this.kept.get(key);
+        if (kept) kept.quiet = this.whenQuiet(key, kept);
       },
     };
   }
@@ -93,34 +81,38 @@ export class Conversations implements Disposable {
   }
 
   dispose(): void {
-    this.quiet.dispose();
+    for (const { quiet } of this.kept.values()) quiet?.dispose();
     this.kept.clear();
+  }
+
+  private whenQuiet(key: string, kept: Conversation): Disposable {
+    const { clock } = this;
+    const lastUse = (): number => (kept.inUse > 0 ? clock.now() : kept.lastUsed);
+    return whenQuiet(
+      clock,
+      () => (this.attending.has(key) ? undefined : lastUse()),
+      () => this.endOf(key),
+    );
   }
 
   private endOf(key: string): void {
     const conversation = this.kept.get(key);
     if (!conversation) return;
     this.forget(conversation);
-    this.deps.ended({
-      session: conversation,
-      conversation: conversation.id,
-      capabilities: {},
-      logLevel: undefined,
-      ask: () => Promise.reject(new Error('The conversation has ended.')),
-      tell: () => {},
-    });
+    this.ended({ ...expectedClient(noClient), session: conversation, conversation: conversation.id });
   }
 
   private makeRoom(): boolean {
-    const idle = [...this.kept].filter(([key, { inUse }]) => inUse === 0 && !this.attending.has(key));
-    const [idlest] = idle.sort(([, a], [, b]) => a.lastUsed - b.lastUsed);
-    if (idlest) this.forget(idlest[1]);
+    const idle = [...this.kept.values()].filter((each) => each.inUse === 0 && !this.attending.has(keyOf(each)));
+    const [idlest] = idle.sort((a, b) => a.lastUsed - b.lastUsed);
+    if (idlest) this.forget(idlest);
     return idlest !== undefined;
   }
 
   private forget(conversation: Conversation): void {
+    conversation.quiet?.dispose();
     this.kept.delete(keyOf(conversation));
-    this.deps.forgotten(conversation);
+    this.forgotten(conversation);
   }
 }
 

@@ -1,17 +1,17 @@
 /**
- * Keeps the lists of a toolset for each kind of client and protocol version, and decides when to announce a change. A
- * conversation outside the editor has its own listing (G3g). Invariants: one version is one list, for the whole
- * gateway; an unchanged list keeps its version. A removed toolset has an empty list, because only a client can end its
- * session without losing calls in flight (R4).
+ * Keeps the lists of a toolset for each kind of client and protocol version. A conversation outside the editor has its
+ * own listing (G3g). Invariants: one version is one list, for the whole gateway; an unchanged list keeps its version. A
+ * removed toolset has an empty list, because only a client can end its session without losing calls in flight (R4).
  */
 import { randomInt } from 'node:crypto';
 import { appOf } from '../../apps/toolMeta.js';
-import type { Clock } from '../../base/clock.js';
-import type { Disposable } from '../../base/disposables.js';
+import { Throttle, type Clock } from '../../base/clock.js';
+import { DisposableStore, type Disposable } from '../../base/disposables.js';
 import type { Log } from '../../base/log.js';
+import { perObject } from '../../base/perObject.js';
 import { asText } from '../../base/text.js';
 import { type ServerFeatures, toolsAlone } from '../../tools/features.js';
-import type { ClientKind } from '../../protocol/client.js';
+import { showsApps, type ClientKind, type Fields } from '../../protocol/client.js';
 import type { GatewayBackend, ServedToolset } from '../backend.js';
 import { entries } from '../dialect.js';
 import { mirroredParams, type MirroredParam } from '../../protocol/mirroredParams.js';
@@ -26,7 +26,7 @@ export class Listing {
   /** Until it is first served, a toolset may have any feature. */
   canGain = true;
   served: ServedToolset | undefined;
-  private isStale = false;
+  isStale = false;
 
   constructor(
     readonly toolset: string,
@@ -37,21 +37,16 @@ export class Listing {
     toPages: ToPages,
     nextVersion: () => number,
   ) {
-    const list = (key: string): PagedList => new PagedList(key, nextVersion, toPages);
-    this.tools = list('tools');
-    this.prompts = list('prompts');
-    this.resources = list('resources');
-    this.templates = list('resourceTemplates');
+    this.tools = new PagedList('tools', nextVersion, toPages);
+    this.prompts = new PagedList('prompts', nextVersion, toPages);
+    this.resources = new PagedList('resources', nextVersion, toPages);
+    this.templates = new PagedList('resourceTemplates', nextVersion, toPages);
     this.refresh();
   }
 
   /** Versions only grow, so the greater one of two lists represents both. */
   versionOf(topic: Topic): number {
     return topic === 'resources' ? Math.max(this.resources.version, this.templates.version) : this[topic].version;
-  }
-
-  invalidate(): void {
-    this.isStale = true;
   }
 
   refreshIfStale(): void {
@@ -61,12 +56,8 @@ export class Listing {
   refresh(): void {
     const served = this.ask();
     this.isStale = false;
-    if (served !== this.served || served === undefined) {
-      this.tools.set(served?.tools);
-      this.prompts.set(served?.prompts);
-      this.resources.set(served?.resources);
-      this.templates.set(served?.templates);
-    }
+    const isSame = served === this.served && served !== undefined;
+    if (!isSame) for (const list of listNames) this[list].set(served?.[list]);
     this.served = served;
     if (!served) return;
     this.features = served.features;
@@ -97,43 +88,24 @@ export class Listing {
   }
 }
 
-/** Makes a function with a memory, so each toolset and each list is looked through once for all clients. */
-function once<Given extends object, Found>(look: (given: Given) => Found): (given: Given) => Found {
-  const known = new WeakMap<Given, Found>();
-  return (given) => {
-    const found = known.get(given) ?? look(given);
-    known.set(given, found);
-    return found;
-  };
-}
+// Each toolset is looked through once for all clients.
+const appsIn = perObject(({ tools }: ServedToolset) => {
+  const apps = tools.map((tool) => [tool.name, appOf(tool)] as const);
+  return new Map(apps.filter((app): app is [string, string] => app[1] !== undefined));
+});
 
-const appsIn = once(
-  ({ tools }: ServedToolset) =>
-    new Map(
-      tools.flatMap((tool): [string, string][] => {
-        const uri = appOf(tool);
-        return uri === undefined ? [] : [[tool.name, uri]];
-      }),
-    ),
-);
+const mirroredIn = perObject(({ tools, appTools = [] }: ServedToolset) => {
+  const found = [...tools, ...appTools].map(({ name, inputSchema }) => [name, mirroredParams(inputSchema)] as const);
+  return new Map(found.map(([name, mirrored]) => [name, mirrored.kind === 'right' ? mirrored.params : []]));
+});
 
-const mirroredIn = once(
-  ({ tools, appTools = [] }: ServedToolset) =>
-    new Map(
-      [...tools, ...appTools].flatMap(({ name, inputSchema }): [string, readonly MirroredParam[]][] => {
-        const mirrored = mirroredParams(inputSchema);
-        return mirrored.kind === 'right' && mirrored.params.length > 0 ? [[name, mirrored.params]] : [];
-      }),
-    ),
-);
-
-const withAppTools = once((served: ServedToolset): ServedToolset => {
+const withAppTools = perObject((served: ServedToolset): ServedToolset => {
   const { tools, appTools = [] } = served;
   return appTools.length === 0 ? served : { ...served, tools: [...tools, ...appTools] };
 });
 
 /** A note may replace the structure promised by an output schema. */
-const withoutOutputSchemas = once((served: ServedToolset): ServedToolset => ({
+const withoutOutputSchemas = perObject((served: ServedToolset): ServedToolset => ({
   ...served,
   tools: served.tools.map(({ outputSchema: _, ...tool }) => tool),
 }));
@@ -149,25 +121,24 @@ interface ListingsDeps {
   readonly announce: (listing: Listing) => void;
 }
 
-interface ListedFor {
-  readonly readsStructureAlone?: boolean;
-  /** True if the client shows apps, so it gets their tools too (G8). */
-  readonly showsApps?: boolean;
-  readonly conversation?: string | undefined;
+interface Reader {
+  readonly declared: Fields;
+  readonly readsStructureAlone: boolean;
 }
 
 export class Listings implements Disposable {
-  private readonly changes: Disposable;
+  private readonly store = new DisposableStore('gateway listings');
   private readonly shared = new Map<string, Listing>();
   private readonly own = new Set<Listing>();
   private readonly pages = new Map<SpokenVersion, ToPages>();
   private readonly changed = new Set<Listing>();
-  private timer: Disposable | undefined;
+  private readonly telling: Throttle;
   /** Begins at random, because a client may bring a cursor from before a restart. */
   private versions = randomInt(2 ** 40);
 
   constructor(private readonly deps: ListingsDeps) {
-    this.changes = deps.backend.onDidChangeToolsets((ids) => this.noteChanges(new Set(ids)));
+    this.telling = this.store.add(new Throttle(deps.clock, deps.coalesceMs, () => this.tell()));
+    this.store.add(deps.backend.onDidChangeToolsets((ids) => this.noteChanges(new Set(ids))));
   }
 
   /** The backend must know the toolset. A listing for one conversation has to be given back with `forget`. */
@@ -175,19 +146,21 @@ export class Listings implements Disposable {
     toolset: string,
     clientKind: ClientKind,
     protocol: SpokenVersion = protocolVersions[0],
-    client: ListedFor = {},
+    { declared, readsStructureAlone }: Reader = { declared: {}, readsStructureAlone: false },
+    conversation?: string,
   ): Listing {
-    const { conversation, readsStructureAlone = false, showsApps = false } = client;
-    const key = `${clientKind}/${protocol}/${readsStructureAlone}/${showsApps}/${toolset}`;
+    // A client that shows apps gets their tools too (G8).
+    const isForApps = showsApps(declared);
+    const key = `${clientKind}/${protocol}/${readsStructureAlone}/${isForApps}/${toolset}`;
     const known = conversation === undefined ? this.shared.get(key) : undefined;
     if (known) {
       known.refresh();
       return known;
     }
     const ask = (): ServedToolset | undefined => {
-      let served = this.deps.backend.toolset(toolset, clientKind, conversation);
-      if (served && showsApps) served = withAppTools(served);
-      return served && readsStructureAlone ? withoutOutputSchemas(served) : served;
+      const served = this.deps.backend.toolset(toolset, clientKind, conversation);
+      const forApps = served && isForApps ? withAppTools(served) : served;
+      return forApps && readsStructureAlone ? withoutOutputSchemas(forApps) : forApps;
     };
     const nextVersion = (): number => (this.versions += 1);
     const listing = new Listing(toolset, clientKind, conversation, ask, this.pagesIn(protocol), nextVersion);
@@ -202,15 +175,12 @@ export class Listings implements Disposable {
   }
 
   dispose(): void {
-    this.changes.dispose();
-    this.timer?.dispose();
-    this.shared.clear();
-    this.own.clear();
-    this.changed.clear();
+    this.store.dispose();
   }
 
   private pagesIn(protocol: SpokenVersion): ToPages {
-    const pages = this.pages.get(protocol) ?? once((list) => toPagesOf(entries(protocol, list), this.deps.pageSize));
+    const { pageSize } = this.deps;
+    const pages = this.pages.get(protocol) ?? perObject((list) => toPagesOf(entries(protocol, list), pageSize));
     this.pages.set(protocol, pages);
     return pages;
   }
@@ -218,14 +188,13 @@ export class Listings implements Disposable {
   private noteChanges(toolsets: ReadonlySet<string>): void {
     for (const listing of [...this.shared.values(), ...this.own]) {
       if (!toolsets.has(listing.toolset)) continue;
-      listing.invalidate();
+      listing.isStale = true;
       this.changed.add(listing);
     }
-    if (this.changed.size > 0) this.timer ??= this.deps.clock.after(this.deps.coalesceMs, () => this.tell());
+    if (this.changed.size > 0) this.telling.ask();
   }
 
   private tell(): void {
-    this.timer = undefined;
     const due = [...this.changed];
     this.changed.clear();
     for (const listing of due) {
@@ -298,11 +267,7 @@ export const topics = ['tools', 'prompts', 'resources'] as const;
 
 export type Topic = (typeof topics)[number];
 
-/** The lists of each topic. One notification covers both lists of resources. */
-export const listsOf = {
-  tools: ['tools'],
-  prompts: ['prompts'],
-  resources: ['resources', 'templates'],
-} as const satisfies Readonly<Record<Topic, readonly string[]>>;
+/** One notification covers both lists of resources. */
+const listNames = [...topics, 'templates'] as const;
 
-export type ListName = (typeof listsOf)[Topic][number];
+export type ListName = (typeof listNames)[number];

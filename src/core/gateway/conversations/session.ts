@@ -17,31 +17,28 @@ import {
   CallClient,
   cancelCall,
   notAsked,
-  openQuestion,
-  takenBack,
-  type OpenQuestion,
+  OpenQuestions,
   Conversation,
-  QuietWatch,
+  whenQuiet,
   type CallInFlight,
   type Client,
   newSessionId,
   sessionConversation,
   type SessionTraits,
 } from './conversation.js';
-import { listsOf, topics, type Listing, type ListName, type Topic } from './listings.js';
+import { topics, type Listing, type Topic } from './listings.js';
 
 const maxStreams = 8;
 
 /** The oldest conversation is forgotten. Its leases then end when idle, not with the session. */
 const mostConversations = 1_000;
 
-/** What a client knows about one list. */
+/** What a client knows about the lists of one topic. */
 interface Knowledge {
-  /** The client has the list of this version, or is about to read it. */
+  /** The client has the lists of this version, or is about to read them. */
   known: number;
   /** The newest version with a notification, on any stream. */
   told: number;
-  isAsked: boolean;
 }
 
 interface SessionOrigin {
@@ -70,7 +67,8 @@ export class Session extends Conversation implements Client {
   isClosed = false;
   private hasListened = false;
   private readonly streams: OpenStream[] = [];
-  private readonly knowledge: Readonly<Record<ListName, Knowledge>>;
+  private readonly knowledge: Record<Topic, Knowledge>;
+  hasListed = false;
 
   constructor(
     readonly sessionId: string,
@@ -87,14 +85,11 @@ export class Session extends Conversation implements Client {
     this.client = this.clientOf(conversation);
     this.clientKind = listing.clientKind;
     // The last notification to the client of a revived session is unknown.
-    const version = (list: ListName): number => (isRevived ? 0 : listing[list].version);
-    const now = (list: ListName): Knowledge => ({ known: version(list), told: version(list), isAsked: false });
-    this.knowledge = {
-      tools: now('tools'),
-      prompts: now('prompts'),
-      resources: now('resources'),
-      templates: now('templates'),
+    const of = (topic: Topic): Knowledge => {
+      const version = isRevived ? 0 : listing.versionOf(topic);
+      return { known: version, told: version };
     };
+    this.knowledge = { tools: of('tools'), prompts: of('prompts'), resources: of('resources') };
   }
 
   override idOf(name: string | undefined): string | undefined {
@@ -114,21 +109,13 @@ export class Session extends Conversation implements Client {
     return new CallClient({ client: this, conversation: this, listing: this.listing }, conversation);
   }
 
-  get hasListed(): boolean {
-    return this.knowledge.tools.isAsked;
-  }
-
   get listening(): MessageStream | undefined {
     return this.streams.at(-1);
   }
 
-  get isListening(): boolean {
-    return this.streams.length > 0;
-  }
-
   /** The client listened once and does not now. VS Code 1.103 ends its sessions in this way, without a `DELETE`. */
   get hasLeft(): boolean {
-    return this.hasListened && !this.isListening;
+    return this.hasListened && !this.listening;
   }
 
   listen(stream: OpenStream): void {
@@ -145,11 +132,10 @@ export class Session extends Conversation implements Client {
   }
 
   announce(): void {
-    const newest = this.streams.at(-1);
-    if (!newest) return;
+    const { listening, listing } = this;
+    if (!listening) return;
     for (const topic of topics) {
-      const isKnown = (list: ListName): boolean => this.knowledge[list].known === this.listing[list].version;
-      if (!listsOf[topic].every(isKnown)) this.tell(newest, topic);
+      if (this.knowledge[topic].known !== listing.versionOf(topic)) this.tell(listening, topic);
     }
   }
 
@@ -161,30 +147,24 @@ export class Session extends Conversation implements Client {
     if (listVersion !== version || told !== version) this.tell(stream, 'tools');
   }
 
-  override noteListed(topic: Topic = 'tools', list: ListName = 'tools'): void {
-    this.knowledge[list].isAsked = true;
-    if (list === 'tools') this.promised = this.listing.served?.promised;
-    for (const one of listsOf[topic]) {
-      const knowledge = this.knowledge[one];
-      // A client without interest in one list of resources needs no notification of its changes.
-      if (one === list || !knowledge.isAsked) knowledge.known = knowledge.told = this.listing[one].version;
-    }
-  }
-
-  cancel(id: RequestId, reason?: unknown): boolean {
-    return cancelCall(this, id, reason);
+  override noteListed(topic: Topic = 'tools'): void {
+    const version = this.listing.versionOf(topic);
+    this.knowledge[topic] = { known: version, told: version };
+    if (topic !== 'tools') return;
+    this.hasListed = true;
+    this.promised = this.listing.served?.promised;
   }
 
   /** Calls run on unless they are cancelled, and are answered if their stream is still open. */
   close({ cancelCalls }: { cancelCalls: boolean }): void {
-    if (cancelCalls) for (const id of this.calls.keys()) this.cancel(id);
+    if (cancelCalls) for (const id of this.calls.keys()) cancelCall(this, id);
     this.isClosed = true;
     this.clientRequests.close();
     for (const stream of this.streams.splice(0)) stream.end();
   }
 
   private tell(stream: MessageStream, topic: Topic): void {
-    for (const list of listsOf[topic]) this.knowledge[list].told = this.listing[list].version;
+    this.knowledge[topic].told = this.listing.versionOf(topic);
     stream.send(notificationMessage(`notifications/${topic}/list_changed`));
   }
 }
@@ -198,13 +178,12 @@ const graceMs = 5_000;
 /** Completes the note to the conversation of a revived or continued session (L2a). */
 const restarted = 'its session had ended, or MCP Toolsets was started again';
 
-interface SessionStart {
+export interface SessionStart {
   readonly toolset: string;
   readonly listing: (conversation: string) => Listing;
   readonly protocolVersion: ProtocolVersion;
   readonly traits: SessionTraits;
   readonly program?: string;
-  /** Absent for a new one. */
   readonly revived?: string;
   /** True if its conversation had a session before, at another gateway or in an earlier run. */
   readonly isContinued?: boolean;
@@ -220,7 +199,6 @@ export class Sessions implements Disposable {
   private readonly deleted = new BoundedMap<string, true>(mostDeleted);
   /** Deleted sessions of agent hosts whose conversation may continue. */
   private readonly waiting = new Map<Session, Disposable>();
-  private readonly quiet: QuietWatch<Session>;
 
   /** @param over called when no session will continue its conversation */
   constructor(
@@ -228,13 +206,7 @@ export class Sessions implements Disposable {
     private readonly max: number,
     private readonly closed: (session: Session) => void,
     private readonly over: (session: Session) => void,
-  ) {
-    this.quiet = new QuietWatch(
-      clock,
-      ({ isListening, calls, lastUsed }) => (isListening ? undefined : calls.size > 0 ? clock.now() : lastUsed),
-      (session) => this.close(session),
-    );
-  }
+  ) {}
 
   /** Returns undefined if every session has calls in flight, so there is no room. */
   open(start: SessionStart): Session | undefined {
@@ -278,13 +250,10 @@ export class Sessions implements Disposable {
 
   private close(session: Session, cancelCalls = false, mayContinue = false): void {
     if (!this.byId.delete(session.sessionId)) return;
-    this.quiet.forget(session);
+    session.quiet?.dispose();
     session.close({ cancelCalls });
-    if (mayContinue)
-      this.waiting.set(
-        session,
-        this.clock.after(graceMs, () => this.endWait(session, true)),
-      );
+    const end = (): void => this.endWait(session, true);
+    if (mayContinue) this.waiting.set(session, this.clock.after(graceMs, end));
     else this.over(session);
     this.closed(session);
   }
@@ -317,15 +286,19 @@ export class Sessions implements Disposable {
 
   /** Notes the end of a stream. The editor's conversations outlive its sessions, so its silence means nothing. */
   streamClosed(session: Session): void {
-    if (session.clientKind === 'editor' || session.isClosed || session.isListening) return;
-    session.lastUsed = this.clock.now();
-    this.quiet.begin(session);
+    if (session.clientKind === 'editor' || session.isClosed || session.listening) return;
+    const { clock } = this;
+    session.lastUsed = clock.now();
+    session.quiet?.dispose();
+    const lastUse = (): number => (session.calls.size > 0 ? clock.now() : session.lastUsed);
+    const end = (): void => this.close(session);
+    session.quiet = whenQuiet(clock, () => (session.listening ? undefined : lastUse()), end);
   }
 
   private idlest(): Session | undefined {
     const idle = [...this.byId.values()].filter(({ calls }) => calls.size === 0);
     // The client of a session without an open stream has probably gone.
-    return idle.sort((a, b) => Number(a.isListening) - Number(b.isListening) || a.lastUsed - b.lastUsed)[0];
+    return idle.sort((a, b) => Number(!!a.listening) - Number(!!b.listening) || a.lastUsed - b.lastUsed)[0];
   }
 }
 
@@ -337,17 +310,12 @@ const notAnObject: RpcError = {
   message: 'The client answered with a result that is not an object.',
 };
 
-interface Open {
-  readonly onProgress: AskOptions['onProgress'];
-  readonly question: OpenQuestion<Fields>;
-}
-
 /**
  * Sends requests of servers to the client of one session (G4). They get new ids and progress tokens, because requests
  * of several servers meet here. Invariants: a request is settled once; none is open after the session has closed.
  */
 export class ClientRequests {
-  private readonly open = new Map<RequestId, Open>();
+  private readonly open = new OpenQuestions<AskOptions['onProgress']>();
   private isClosed = false;
 
   ask(
@@ -359,45 +327,36 @@ export class ClientRequests {
   ): Promise<Fields> {
     if (!stream || this.isClosed) return notAsked('The client is not connected.');
     if (this.open.size >= mostOpen) return notAsked('The client has too many open questions.');
-    if (signal.aborted) return notAsked(takenBack);
     // A person may still see a question of an earlier session. Its answer must not count for this one.
     const id = `ask-${randomUUID()}`;
     let isSent = false;
-    const question = openQuestion<Fields>(signal, () => {
-      this.open.delete(id);
-      if (isSent)
-        stream.send(notificationMessage('notifications/cancelled', { requestId: id, reason: reasonOf(signal) }));
+    const answer = this.open.ask(id, onProgress, signal, () => {
+      const params = { requestId: id, reason: reasonOf(signal) };
+      if (isSent) stream.send(notificationMessage('notifications/cancelled', params));
     });
-    this.open.set(id, { onProgress, question });
     // This turn read the request, and writing a large one takes as long again (S2).
     inNextTurn(() => {
       if (!this.open.has(id)) return;
       isSent = true;
       stream.send(JSON.stringify({ jsonrpc: '2.0', id, method, params: params && withToken(params, id) }));
     });
-    return question.answer;
+    return answer;
   }
 
-  take({ id, result, error }: Extract<Message, { kind: 'response' }>): void {
+  take({ id, result, error = notAnObject }: Extract<Message, { kind: 'response' }>): void {
     if (id === null) return;
-    const question = this.open.get(id)?.question;
-    this.open.delete(id);
-    const { code, message, data } = error ?? notAnObject;
-    if (result) question?.resolve(result);
-    else question?.reject(new RpcFailure(code, message, data));
+    const { code, message, data } = error;
+    this.open.get(id)?.settle(result ?? new RpcFailure(code, message, data));
   }
 
   progress(params: Fields): void {
     const { progressToken } = params as { progressToken?: RequestId };
-    if (progressToken !== undefined) this.open.get(progressToken)?.onProgress?.(params);
+    if (progressToken !== undefined) this.open.get(progressToken)?.about?.(params);
   }
 
   close(): void {
     this.isClosed = true;
-    for (const { question } of this.open.values()) {
-      question.reject(new RpcFailure(errorCodes.server, 'The session of the client that was asked has ended.'));
-    }
-    this.open.clear();
+    this.open.refuseAll('The session of the client that was asked has ended.');
   }
 }
 

@@ -3,22 +3,13 @@
  * exception is 404 for a lost session: the editor then begins another (G3b).
  */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
-import { assertNever } from '../../base/assertNever.js';
-import { delay, type Clock } from '../../base/clock.js';
+import { limited, type Clock } from '../../base/clock.js';
 import { isObject } from '../../base/isObject.js';
 import { inTurns } from '../../base/turns.js';
-import { showsApps, type ClientKind, type Fields } from '../../protocol/client.js';
+import type { ClientKind, Fields } from '../../protocol/client.js';
 import { errorCodes } from '../../protocol/errors.js';
-import {
-  errorMessage,
-  messagesOf,
-  parsePayload,
-  payloadInSlices,
-  resultMessage,
-  type Message,
-  type Payload,
-  type RequestMessage,
-} from '../../protocol/jsonRpc.js';
+import { errorMessage, messagesOf, parsePayload, payloadInSlices, resultMessage } from '../../protocol/jsonRpc.js';
+import type { Message, Payload, RequestMessage } from '../../protocol/jsonRpc.js';
 import {
   metaKeys,
   metaOf,
@@ -29,35 +20,23 @@ import {
   type ProtocolVersion,
 } from '../../protocol/versions.js';
 import type { ServedToolset } from '../backend.js';
-import {
-  addressConversation,
-  longestProgram,
-  namerOf,
-  programOf,
-  traitsIn,
-  type SessionTraits,
-} from '../conversations/conversation.js';
-import type { ConversationKey, Conversations } from '../conversations/conversations.js';
-import type { Listing, Listings } from '../conversations/listings.js';
-import type { Session, Sessions } from '../conversations/session.js';
+import { addressConversation, longestProgram, namerOf, programOf, traitsIn } from '../conversations/conversation.js';
+import type { SessionTraits } from '../conversations/conversation.js';
+import type { ConversationKey } from '../conversations/conversations.js';
+import type { Listing } from '../conversations/listings.js';
+import type { Session, Sessions, SessionStart } from '../conversations/session.js';
 import { clientCapabilities, readsStructureAlone, serverCapabilities } from '../dialect.js';
-import { ListenStream, PostReply, sendJson, type Heartbeat } from '../eventStreams.js';
+import { ListenStream, PostReply, sendJson } from '../eventStreams.js';
 import { answerRequest, capabilitiesOf, ofInstances, takeNotification } from '../methods/methods.js';
-import type { MethodDeps } from '../methods/requests.js';
-import { isBegunElsewhere, type Stateless } from '../modern/stateless.js';
+import { isBegunElsewhere, type Stateless, type StatelessDeps } from '../modern/stateless.js';
 import { everyToolset, type Route } from '../routes.js';
 
-interface EndpointDeps {
-  readonly methods: MethodDeps;
-  readonly listings: Listings;
+interface EndpointDeps extends StatelessDeps {
   readonly sessions: Sessions;
+  readonly stateless: Stateless;
   /** The editor's name in `clientInfo`; if absent, every client at its paths is the editor. */
   readonly editorName: string | undefined;
-  readonly stateless: Stateless;
-  readonly conversations: Conversations;
-  readonly heartbeat: Heartbeat;
   readonly body: BodyLimits;
-  readonly version: string;
   readonly onClient: (clientKind: ClientKind, capabilities: Fields) => void;
 }
 
@@ -100,21 +79,19 @@ export class Endpoint {
     const { text } = body;
     const payload = text.length > longBody ? await inTurns(payloadInSlices(text)) : parsePayload(text);
     if (response.destroyed) return;
-    if (payload.kind === 'single' && route.clientKind === 'plain' && isStateless(request.headers, payload.message)) {
-      const { message } = payload;
-      const lists = message.kind === 'request' && /^server\/discover$|\/list$/.test(message.method);
-      const served = await this.served(response, route, lists);
+    const only = payload.kind === 'single' && payload.message.kind === 'request' ? payload.message : undefined;
+    if (only && route.clientKind === 'plain' && isStateless(request.headers, only)) {
+      const served = await this.served(response, route, /^server\/discover$|\/list$/.test(only.method));
       if (response.destroyed) return;
       if (!served) return this.refuseGone(response, route);
-      return this.deps.stateless.take(request, response, route, payload.message, served);
+      return this.deps.stateless.take(request, response, route, only, served);
     }
-    if (payload.kind === 'single' && payload.message.kind === 'request' && payload.message.method === 'initialize') {
-      return this.initialize(request, response, route, payload.message);
-    }
+    if (only?.method === 'initialize') return this.initialize(request, response, route, only);
     if (route.clientKind === 'plain' && isModern(request.headers, payload)) return takeModern(response, payload);
     const session = this.session(request, response, route);
     if (!session) return;
-    if (session.listing.isGone && needsInstance(payload)) {
+    const waiting = session.listing.isGone && payload.kind !== 'unreadable' ? messagesOf(payload) : [];
+    if (waiting.some((each) => each.kind === 'request' && ofInstances.includes(each.method))) {
       // A revived session waits for its starting server, as a new one does.
       await this.served(response, route);
       if (session.isClosed) return refuse(response, 404, errorCodes.server, noSession);
@@ -136,10 +113,9 @@ export class Endpoint {
     if (response.destroyed) return;
     if (!served) return this.refuseGone(response, route);
     const requested = params['protocolVersion'];
-    if (typeof requested !== 'string') {
-      const message = '`protocolVersion` must be a string.';
-      return this.answerAlone(response, errorMessage(id, { code: errorCodes.invalidParams, message }));
-    }
+    const refuse = (code: number, message: string): void =>
+      this.answerAlone(response, errorMessage(id, { code, message }));
+    if (typeof requested !== 'string') return refuse(errorCodes.invalidParams, '`protocolVersion` must be a string.');
     const version = negotiate(requested);
     const { capabilities, clientInfo } = params;
     const declared = clientCapabilities(version, isObject(capabilities) ? capabilities : {});
@@ -150,27 +126,20 @@ export class Endpoint {
       namer: namerOf(clientInfo, this.deps.methods.namesConversations),
       ...(agentHost !== undefined && { agentHost }),
     };
-    const session = this.deps.sessions.open({
-      toolset: route.toolset,
-      listing: (conversation) => this.listing(route, version, traits, conversation),
-      protocolVersion: version,
-      traits,
+    const session = this.open(route, version, traits, {
       program: programOf(clientInfo),
       isContinued: isBegunElsewhere(headers),
     });
-    if (!session) {
-      const message = 'Too many sessions are open.';
-      return this.answerAlone(response, errorMessage(id, { code: errorCodes.server, message }));
-    }
+    if (!session) return refuse(errorCodes.server, 'Too many sessions are open.');
     const result = JSON.stringify({
       protocolVersion: session.protocolVersion,
       capabilities: serverCapabilities(version, capabilitiesOf(served)),
       serverInfo: { name: served.serverName, version: this.deps.version },
       instructions: served.instructions,
     });
-    this.answerAlone(response, resultMessage(id, result), { 'mcp-session-id': session.sessionId });
+    response.setHeader('mcp-session-id', session.sessionId);
+    this.answerAlone(response, resultMessage(id, result));
     this.deps.onClient(session.clientKind, declared);
-    this.deps.methods.noteActivity(route.toolset);
   }
 
   private take(response: ServerResponse, session: Session, payload: Payload): void {
@@ -184,7 +153,7 @@ export class Endpoint {
     if (requests === 0) {
       for (const message of messages) this.takeMessage(message, session, undefined);
       // The client may end the cancelled exchange after this answer. The last messages of the exchange go out first.
-      setImmediate(() => response.writeHead(202, { 'content-length': 0 }).end());
+      setImmediate(() => accept(response));
       return;
     }
     const [only] = messages;
@@ -194,28 +163,15 @@ export class Endpoint {
     const { heartbeat } = this.deps;
     const reply = new PostReply(response, { heartbeat, requests, isBatch: payload.kind === 'batch' });
     for (const message of messages) this.takeMessage(message, session, reply);
-    reply.release();
   }
 
   private takeMessage(message: Message, session: Session, reply: PostReply | undefined): void {
-    switch (message.kind) {
-      case 'notification':
-        return takeNotification(message.method, message.params, session, this.deps.methods);
-      case 'response':
-        return session.clientRequests.take(message);
-      case 'invalid':
-        reply?.settle(errorMessage(message.id, message.error));
-        return;
-      case 'request':
-        if (reply) this.takeRequest(message, session, reply);
-        return;
-      default:
-        assertNever(message);
-    }
-  }
-
-  private takeRequest({ id, method, params }: RequestMessage, session: Session, reply: PostReply): void {
     const { methods: deps } = this.deps;
+    if (message.kind === 'notification') return takeNotification(message.method, message.params, session, deps);
+    if (message.kind === 'response') return session.clientRequests.take(message);
+    if (!reply) return;
+    if (message.kind === 'invalid') return reply.settle(errorMessage(message.id, message.error));
+    const { id, method, params } = message;
     const { listing } = session;
     const answer = answerRequest(method, params, { id, client: session, conversation: session, listing, reply, deps });
     if (answer.kind === 'later') return;
@@ -223,11 +179,18 @@ export class Endpoint {
   }
 
   private listen(request: IncomingMessage, response: ServerResponse, route: Route): void {
+    const { conversations, heartbeat } = this.deps;
     const conversation = atAddress(request, route);
-    if (conversation) return this.attend(response, conversation);
+    if (conversation) {
+      // It holds a modern conversation open during the life of its program (L2a).
+      const attendance = conversations.attend(conversation);
+      new ListenStream(response, heartbeat);
+      response.once('close', () => attendance.dispose());
+      return;
+    }
     const session = this.session(request, response, route);
     if (!session) return;
-    const stream = new ListenStream(response, this.deps.heartbeat);
+    const stream = new ListenStream(response, heartbeat);
     response.once('close', () => {
       session.stopListening(stream);
       this.deps.sessions.streamClosed(session);
@@ -235,16 +198,7 @@ export class Endpoint {
     session.listen(stream);
   }
 
-  /** Holds a modern conversation open during the life of its program (L2a). */
-  private attend(response: ServerResponse, conversation: ConversationKey): void {
-    const attendance = this.deps.conversations.attend(conversation);
-    new ListenStream(response, this.deps.heartbeat);
-    response.once('close', () => attendance.dispose());
-  }
-
-  /**
-   * If the toolset is gone, the editor deletes only for this reason, so calls in flight finish on their instance (R4).
-   */
+  /** If the toolset is gone, calls in flight finish, because the editor deletes only for this reason (R4). */
   private delete(request: IncomingMessage, response: ServerResponse, route: Route): void {
     const conversation = atAddress(request, route);
     if (conversation) {
@@ -264,30 +218,21 @@ export class Endpoint {
     if (version === modernVersion && route.clientKind === 'plain') {
       // A modern POST has no session.
       response.setHeader('allow', 'POST');
-      refuse(response, 405, errorCodes.server, `In protocol ${modernVersion}, this path takes POST only.`);
-      return undefined;
+      return refuse(response, 405, errorCodes.server, `In protocol ${modernVersion}, this path takes POST only.`);
     }
-    if (typeof version === 'string' && !isProtocolVersion(version)) {
-      refuse(response, 400, errorCodes.invalidRequest, 'This protocol version is not supported.');
-      return undefined;
-    }
+    if (typeof version === 'string' && !isProtocolVersion(version))
+      return refuse(response, 400, errorCodes.invalidRequest, 'This protocol version is not supported.');
     const id = request.headers['mcp-session-id'];
-    if (typeof id !== 'string') {
-      refuse(response, 400, errorCodes.invalidRequest, 'The header Mcp-Session-Id is missing.');
-      return undefined;
-    }
-    const session = this.deps.sessions.find(id, route) ?? this.revived(request, id, version, route);
-    if (!session) refuse(response, 404, errorCodes.server, noSession);
-    return session;
+    if (typeof id !== 'string')
+      return refuse(response, 400, errorCodes.invalidRequest, 'The header Mcp-Session-Id is missing.');
+    const session = this.deps.sessions.find(id, route) ?? this.revived(request, id, route);
+    return session ?? refuse(response, 404, errorCodes.server, noSession);
   }
 
   /** Some programs never begin a new session after our restart. The editor begins one after 404. */
-  private revived(
-    { method }: IncomingMessage,
-    id: string,
-    said: string | string[] | undefined,
-    { toolset, clientKind }: Route,
-  ): Session | undefined {
+  private revived({ method, headers }: IncomingMessage, id: string, route: Route): Session | undefined {
+    const { toolset, clientKind } = route;
+    const said = headers['mcp-protocol-version'];
     const { sessions, methods } = this.deps;
     if (method === 'DELETE' || !sessions.isFree(id)) return undefined;
     const traits = traitsIn(id);
@@ -295,39 +240,31 @@ export class Endpoint {
     if (!traits || !protocolVersion || (clientKind === 'editor' && traits.agentHost === undefined)) return undefined;
     const { backend } = methods;
     if (!(backend.toolset(toolset, clientKind) ?? backend.placeholder(toolset, clientKind))) return undefined;
-    const session = sessions.open({
-      toolset,
-      listing: (conversation) => this.listing({ toolset, clientKind }, protocolVersion, traits, conversation),
-      protocolVersion,
-      traits,
-      revived: id,
-    });
-    if (session) methods.noteActivity(toolset);
-    return session;
+    return this.open({ toolset, clientKind }, protocolVersion, traits, { revived: id });
   }
 
-  /** The editor has one list for all its conversations; any other session is one conversation (G3). */
-  private listing(
+  private open(
     { toolset, clientKind: routed }: Route,
-    version: ProtocolVersion,
+    protocolVersion: ProtocolVersion,
     traits: SessionTraits,
-    conversation: string,
-  ): Listing {
-    const { declared, readsStructureAlone, agentHost } = traits;
-    const clientKind = routed === 'editor' && agentHost !== undefined ? 'agentHost' : routed;
-    const own = clientKind === 'editor' ? undefined : conversation;
-    const client = { readsStructureAlone, showsApps: showsApps(declared), conversation: own };
-    return this.deps.listings.of(toolset, clientKind, version, client);
+    more: Pick<SessionStart, 'program' | 'isContinued' | 'revived'>,
+  ): Session | undefined {
+    const { listings, sessions, methods } = this.deps;
+    const clientKind = routed === 'editor' && traits.agentHost !== undefined ? 'agentHost' : routed;
+    // The editor has one list for all its conversations; any other session is one conversation (G3).
+    const listing = (conversation: string): Listing =>
+      listings.of(toolset, clientKind, protocolVersion, traits, clientKind === 'editor' ? undefined : conversation);
+    const session = sessions.open({ toolset, listing, protocolVersion, traits, ...more });
+    if (session) methods.noteActivity(toolset);
+    return session;
   }
 
   private agentHost({ clientKind }: Route, clientInfo: unknown): string | undefined {
     const { editorName } = this.deps;
     const { name, version } = isObject(clientInfo) ? clientInfo : {};
     if (clientKind !== 'editor' || editorName === undefined || name === editorName) return undefined;
-    return [name, version]
-      .filter((part) => typeof part === 'string')
-      .join(' ')
-      .slice(0, longestProgram);
+    const said = [name, version].filter((part) => typeof part === 'string');
+    return said.join(' ').slice(0, longestProgram);
   }
 
   /** Waits for a starting server, if necessary. All toolsets together wait for each, because some clients list once. */
@@ -336,18 +273,19 @@ export class Endpoint {
     { toolset, clientKind }: Route,
     lists = false,
   ): Promise<ServedToolset | undefined> {
-    const { backend } = this.deps.methods;
+    const { backend, clock } = this.deps.methods;
     const now = backend.toolset(toolset, clientKind);
     const isOfAll = toolset === everyToolset;
     if (isOfAll ? !lists || this.hangs : now || !backend.placeholder(toolset, clientKind)) return now;
-    const over = new AbortController();
-    const end = (): void => over.abort();
+    const closed = new AbortController();
+    const end = (): void => closed.abort();
     response.once('close', end);
-    const settled = backend.settled(toolset, over.signal).then(() => true);
-    const late = delay(this.deps.methods.clock, startLimitMs, over.signal).then(() => false);
-    const isSettled = await Promise.race([settled, late].map((wait) => wait.catch(() => true)));
+    const wait = (over: AbortSignal): Promise<void> => backend.settled(toolset, over);
+    const isSettled = await limited(clock, startLimitMs, closed.signal, wait).then(
+      () => true,
+      () => closed.signal.aborted,
+    );
     response.off('close', end);
-    over.abort();
     if (isOfAll && !isSettled) this.waitNoMore();
     return backend.toolset(toolset, clientKind) ?? backend.placeholder(toolset, clientKind);
   }
@@ -360,17 +298,12 @@ export class Endpoint {
     void settled.catch(() => undefined).then(() => (this.hangs = false));
   }
 
-  private answerAlone(response: ServerResponse, message: string, headers: Record<string, string> = {}): void {
-    new PostReply(response, { heartbeat: this.deps.heartbeat, requests: 1, headers }).settle(message);
+  private answerAlone(response: ServerResponse, message: string): void {
+    new PostReply(response, { heartbeat: this.deps.heartbeat, requests: 1 }).settle(message);
   }
 }
 
 const noSession = 'This session does not exist or has ended. Begin a new one with `initialize`.';
-
-function needsInstance(payload: Payload): boolean {
-  if (payload.kind === 'unreadable') return false;
-  return messagesOf(payload).some((message) => message.kind === 'request' && ofInstances.includes(message.method));
-}
 
 function atAddress({ headers }: IncomingMessage, { toolset, address }: Route): ConversationKey | undefined {
   if (address === undefined || headers['mcp-session-id'] !== undefined) return undefined;
@@ -381,16 +314,15 @@ export function isJson({ headers }: IncomingMessage): boolean {
   return /^application\/json\s*(?:;|$)/i.test(headers['content-type'] ?? '');
 }
 
-export function refuse(response: ServerResponse, status: number, code: number, message: string): void {
+export function refuse(response: ServerResponse, status: number, code: number, message: string): undefined {
   sendJson(response, status, errorMessage(null, { code, message }));
 }
 
 /** An `initialize` is modern only if header and body agree, because it probably comes from a client of both eras. */
-function isStateless(headers: IncomingHttpHeaders, message: Message): message is RequestMessage {
-  if (message.kind !== 'request') return false;
+function isStateless(headers: IncomingHttpHeaders, { method, params }: RequestMessage): boolean {
   const byHeader = headers['mcp-protocol-version'] === modernVersion;
-  const inBody = metaOf(message.params)[metaKeys.protocolVersion];
-  return message.method === 'initialize' ? byHeader && inBody === modernVersion : byHeader || inBody !== undefined;
+  const inBody = metaOf(params)[metaKeys.protocolVersion];
+  return method === 'initialize' ? byHeader && inBody === modernVersion : byHeader || inBody !== undefined;
 }
 
 function isModern(headers: IncomingHttpHeaders, payload: Payload): boolean {
@@ -402,16 +334,17 @@ function isModern(headers: IncomingHttpHeaders, payload: Payload): boolean {
 /** Takes what is no request. No notification means anything: a modern client cancels by closing its request. */
 function takeModern(response: ServerResponse, payload: Payload): void {
   const fail = (why: string): void => refuse(response, 400, errorCodes.invalidRequest, why);
-  if (payload.kind === 'unreadable' && payload.error.code === errorCodes.parse) {
+  if (payload.kind === 'unreadable' && payload.error.code === errorCodes.parse)
     return refuse(response, 400, payload.error.code, payload.error.message);
-  }
   if (payload.kind !== 'single') return fail(`Batches are not supported in protocol ${modernVersion}.`);
   const { message } = payload;
   if (message.kind === 'response') return fail(`Responses cannot be posted in protocol ${modernVersion}.`);
-  if (message.kind === 'invalid') {
-    const error = { ...message.error, code: errorCodes.invalidRequest };
-    return sendJson(response, 400, errorMessage(message.id, error));
-  }
+  if (message.kind !== 'invalid') return accept(response);
+  const error = { ...message.error, code: errorCodes.invalidRequest };
+  sendJson(response, 400, errorMessage(message.id, error));
+}
+
+function accept(response: ServerResponse): void {
   response.writeHead(202, { 'content-length': 0 }).end();
 }
 

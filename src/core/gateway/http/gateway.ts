@@ -1,10 +1,10 @@
 /**
  * Serves the toolsets to agents as an MCP server (G2). It uses `node:http` directly, because a general transport costs
- * each call as much as the rest of the way (P3). Invariants: a client without the token gets nothing, and nothing of it
- * is kept; the editor never gets 401, 403 or 5xx, because they cancel its other calls or open a sign-in (G3b); after
- * `dispose` no socket is open.
+ * each call as much as the rest of the way (P3). Invariants: a client without the token gets nothing; the editor never
+ * gets 401, 403 or 5xx, because they cancel its other calls or open a sign-in (G3b); after `dispose` no socket is open.
  */
 import { timingSafeEqual } from 'node:crypto';
+import { once } from 'node:events';
 import type { AddressInfo, Socket } from 'node:net';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Clock } from '../../base/clock.js';
@@ -21,13 +21,13 @@ import type { GatewayBackend } from '../backend.js';
 import type { Conversation } from '../conversations/conversation.js';
 import { Conversations } from '../conversations/conversations.js';
 import { Listings, type Listing } from '../conversations/listings.js';
-import { Sessions, type Session } from '../conversations/session.js';
+import { Sessions } from '../conversations/session.js';
 import { Heartbeat, sendJson } from '../eventStreams.js';
 import { AppOpenings } from '../methods/requests.js';
 import { Stateless } from '../modern/stateless.js';
 import { isEditorPath, isRestPath, parseRoute, programsPath, routePath } from '../routes.js';
 import { Endpoint, readBody, refuse, type BodyLimits } from './endpoint.js';
-import { refuseRest, Rest, type RestBackend } from './rest.js';
+import { refuseRest, serveRest, type RestBackend, type RestDeps } from './rest.js';
 
 /** The largest number of sockets without the token. */
 export const mostStrangers = 64;
@@ -41,7 +41,6 @@ const usualLimits = {
   keepAliveMs: 15_000,
   /** Changes within this time are announced together, in milliseconds. */
   coalesceMs: 20,
-  /** The number of entries in one answer to a list. */
   pageSize: 1_000,
 };
 
@@ -94,7 +93,7 @@ export class Gateway {
   private readonly activity = this.store.add(new Emitter<string>());
   private readonly token: string;
   private readonly tokenBytes: Buffer;
-  private readonly rest: Rest | undefined;
+  private readonly rest: RestDeps | undefined;
   private readonly sessions: Sessions;
   private readonly stateless: Stateless;
   private readonly endpointOfAll: Endpoint;
@@ -102,7 +101,6 @@ export class Gateway {
   private readonly server: Server;
   /** The sockets without the token, in the order of their arrival. */
   private readonly strangers = new Set<Socket>();
-  /** The sockets that have shown the token. */
   private readonly admitted = new Set<Socket>();
   /** Undefined before the start. It is kept, because asking for it is a system call. */
   port: number | undefined;
@@ -116,42 +114,31 @@ export class Gateway {
     this.token = deps.stable?.token ?? newToken();
     this.tokenBytes = Buffer.from(this.token);
     const urlOf = (toolset: string): string => this.endpoint(toolset, 'plain').url;
-    this.rest = deps.rest && new Rest({ backend: deps.rest, clock, log, urlOf });
+    this.rest = deps.rest && { backend: deps.rest, clock, log, urlOf };
     const limits = { ...usualLimits, ...deps.limits };
-    const { pageSize, coalesceMs, maxCalls, maxSessions, keepAliveMs, maxBodyBytes, bodyTimeoutMs } = limits;
+    const { maxCalls, maxSessions: max, keepAliveMs, maxBodyBytes, bodyTimeoutMs } = limits;
     const noteActivity = (toolset: string): void => this.activity.fire(toolset);
-    const closed = ({ listing, toolset }: Session): void => {
-      listings.forget(listing);
-      noteActivity(toolset);
-    };
-    const over = (session: Session): void => session.clients().forEach((client) => backend.noteClient(client, 'gone'));
-    const sessions = new Sessions(clock, maxSessions, closed, over);
-    this.sessions = sessions;
     const announce = (listing: Listing): void => {
       for (const session of sessions.of(listing.toolset)) if (session.listing === listing) session.announce();
       stateless.announce(listing);
     };
-    const listings = this.store.add(new Listings({ backend, clock, log, pageSize, coalesceMs, announce }));
-    const methods = {
-      backend,
-      log,
-      delivery: deps.delivery ?? deliveryWithoutFiles(),
-      maxCalls,
-      noteActivity,
-      namesConversations: !this.isForAgents,
-      clock,
-      openings: new AppOpenings(),
+    const listings = this.store.add(new Listings({ backend, clock, log, ...limits, announce }));
+    const forgotten = ({ listing, toolset }: Conversation): void => {
+      listings.forget(listing);
+      noteActivity(toolset);
     };
-    const heartbeat = this.store.add(new Heartbeat(clock, keepAliveMs));
-    const forgotten = ({ listing }: Conversation): void => listings.forget(listing);
     const ended = (client: ServerClient): void => backend.noteClient(client, 'gone');
-    const conversations = this.store.add(new Conversations({ clock, max: maxSessions, forgotten, ended }));
-    this.conversations = conversations;
+    const sessions = new Sessions(clock, max, forgotten, (session) => session.clients().forEach(ended));
+    const conversations = this.store.add(new Conversations(clock, max, forgotten, ended));
+    const delivery = deps.delivery ?? deliveryWithoutFiles();
+    const [namesConversations, openings] = [!this.isForAgents, new AppOpenings()];
+    const methods = { backend, log, clock, delivery, maxCalls, noteActivity, namesConversations, openings };
+    const heartbeat = this.store.add(new Heartbeat(clock, keepAliveMs));
     const shared = { methods, listings, conversations, heartbeat, version };
     const stateless = this.store.add(new Stateless(shared));
-    this.stateless = stateless;
     const body = { maxBytes: maxBodyBytes, timeoutMs: bodyTimeoutMs };
     this.endpointOfAll = new Endpoint({ ...shared, sessions, stateless, editorName, body, onClient });
+    [this.sessions, this.conversations, this.stateless] = [sessions, conversations, stateless];
     this.server = createServer({
       headersTimeout: 10_000,
       // Our own limit for bodies is shorter; this one also covers bodies without a reader.
@@ -171,18 +158,16 @@ export class Gateway {
   }
 
   /** Rejects with `EADDRINUSE` if another program has the port. It may be called once. */
-  start(): Promise<void> {
-    if (this.disposal) return Promise.reject(new Error('The gateway is disposed.'));
-    return new Promise((resolve, reject) => {
-      const closed = (): void => reject(new Error('The gateway was disposed while it started.'));
-      this.server.once('error', reject).once('close', closed);
-      this.server.listen(this.deps.stable?.port ?? 0, '127.0.0.1', () => {
-        this.server.off('error', reject).off('close', closed);
-        this.port = (this.server.address() as AddressInfo).port;
-        this.server.on('error', (error) => this.deps.log.write('error', `The listener failed: ${error.message}`));
-        resolve();
-      });
+  async start(): Promise<void> {
+    const { server } = this;
+    if (this.disposal) throw new Error('The gateway is disposed.');
+    const closed = once(server, 'close').then(() => {
+      throw new Error('The gateway was disposed while it started.');
     });
+    server.listen(this.deps.stable?.port ?? 0, '127.0.0.1');
+    await Promise.race([once(server, 'listening'), closed]);
+    this.port = (server.address() as AddressInfo).port;
+    server.on('error', (error) => this.deps.log.write('error', `The listener failed: ${error.message}`));
   }
 
   /** There need be no such toolset. Throws before the start. */
@@ -240,7 +225,7 @@ export class Gateway {
       if (url === programsPath && this.deps.stable) {
         return sendJson(response, 200, JSON.stringify([...this.sessions.programs(), ...this.conversations.programs()]));
       }
-      if (this.rest && isRestPath(url)) return await this.rest.serve(request, response);
+      if (this.rest && isRestPath(url)) return await serveRest(request, response, this.rest);
       const route = parseRoute(url);
       if (!route || (this.isForAgents && route.clientKind === 'editor')) {
         return await this.turnAway(request, response, 'nowhere');

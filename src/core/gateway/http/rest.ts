@@ -6,7 +6,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../../base/clock.js';
 import type { Log } from '../../base/log.js';
 import { asText } from '../../base/text.js';
-import { nestsTooDeep, parseJson } from '../../protocol/json.js';
+import { storedJson } from '../../protocol/json.js';
 import { sendJson } from '../eventStreams.js';
 import { isJson, readBody, type BodyLimits } from './endpoint.js';
 
@@ -14,16 +14,14 @@ export type RestAnswer =
   | { readonly kind: 'value'; readonly status: 200 | 201; readonly value: unknown }
   | { readonly kind: 'error'; readonly status: number; readonly code: string; readonly message: string };
 
-/** Values are sent as JSON. */
 export interface RestBackend {
   upstreams(urlOf: (toolset: string) => string): readonly unknown[];
   upstream(id: string, urlOf: (toolset: string) => string): unknown;
   tools(id: string): RestAnswer;
-  /** @param body any JSON */
   add(body: unknown, urlOf: (toolset: string) => string): Promise<RestAnswer>;
 }
 
-interface RestDeps {
+export interface RestDeps {
   readonly backend: RestBackend;
   readonly clock: Clock;
   readonly log: Log;
@@ -44,59 +42,48 @@ export function refuseRest(response: ServerResponse, why: 'stranger' | 'withoutT
   send(response, restError(401, 'token-wrong', message));
 }
 
-export class Rest {
-  constructor(private readonly deps: RestDeps) {}
-
-  async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    try {
-      await this.answer(request, response);
-    } catch (error) {
-      this.deps.log.write('error', `A REST request threw: ${asText((error as Error).stack ?? error)}`);
-      send(response, restError(500, 'internal', 'The request failed inside MCP Toolsets; its log says more.'));
-    }
+export async function serveRest(request: IncomingMessage, response: ServerResponse, deps: RestDeps): Promise<void> {
+  try {
+    const answer = await answerTo(request, response, deps);
+    if (answer) send(response, answer);
+  } catch (error) {
+    deps.log.write('error', `A REST request threw: ${asText((error as Error).stack ?? error)}`);
+    send(response, restError(500, 'internal', 'The request failed inside MCP Toolsets; its log says more.'));
   }
+}
 
-  private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { backend, clock, urlOf } = this.deps;
-    const { method = '', url = '' } = request;
-    const body = await readBody(request, bodyLimits, clock);
-    if (body.kind === 'aborted') return;
-    if (body.kind !== 'read') {
-      // A client in the middle of sending reads the answer only on an open connection.
-      if (body.status === 408) response.setHeader('connection', 'close');
-      const code = body.status === 413 ? 'body-too-large' : 'body-too-slow';
-      return send(response, restError(body.status, code, 'The body is too large or came too slowly.'));
-    }
-    const path = url.replace(/[?#].*$/s, '').replace(/\/$/, '');
-    const [, id, part] = new RegExp(`^${base}/([A-Za-z0-9_-]{1,64})(/tools)?$`).exec(path) ?? [];
-    if (path !== base && id === undefined)
-      return send(response, restError(404, 'path-unknown', 'There is nothing at this path.'));
-    if (method === 'POST' && path === base) {
-      if (isJson(request)) return send(response, await this.add(body.text));
-      return send(response, restError(415, 'content-type-wrong', 'The body must be application/json.'));
-    }
-    if (method !== 'GET') {
-      response.setHeader('allow', path === base ? 'GET, POST' : 'GET');
-      return send(response, restError(405, 'method-not-allowed', `This path does not support ${method}.`));
-    }
-    if (id === undefined) return send(response, found({ upstreams: backend.upstreams(urlOf) }));
-    const upstream = backend.upstream(id, urlOf);
-    if (upstream === undefined) {
-      return send(response, restError(404, 'upstream-unknown', `No config file has a server "${id}".`));
-    }
-    send(response, part === undefined ? found({ upstream }) : backend.tools(id));
+/** Resolves to undefined if the client has gone. */
+async function answerTo(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { backend, clock, urlOf }: RestDeps,
+): Promise<RestAnswer | undefined> {
+  const { method = '', url = '' } = request;
+  const body = await readBody(request, bodyLimits, clock);
+  if (body.kind === 'aborted') return undefined;
+  if (body.kind !== 'read') {
+    // A client in the middle of sending reads the answer only on an open connection.
+    if (body.status === 408) response.setHeader('connection', 'close');
+    const code = body.status === 413 ? 'body-too-large' : 'body-too-slow';
+    return restError(body.status, code, 'The body is too large or came too slowly.');
   }
-
-  private async add(text: string): Promise<RestAnswer> {
-    let body: unknown;
-    try {
-      body = parseJson(text);
-    } catch {
-      return restError(400, 'not-json', 'The body is not JSON.');
-    }
-    if (nestsTooDeep(text)) return restError(400, 'not-json', 'The body is nested too deep.');
-    return this.deps.backend.add(body, this.deps.urlOf);
+  const path = url.replace(/[?#].*$/s, '').replace(/\/$/, '');
+  const [, id, part] = new RegExp(`^${base}/([A-Za-z0-9_-]{1,64})(/tools)?$`).exec(path) ?? [];
+  if (path !== base && id === undefined) return restError(404, 'path-unknown', 'There is nothing at this path.');
+  if (method === 'POST' && path === base) {
+    if (!isJson(request)) return restError(415, 'content-type-wrong', 'The body must be application/json.');
+    const value = storedJson(body.text);
+    if (value === undefined) return restError(400, 'not-json', 'The body is not JSON, or it is nested too deep.');
+    return backend.add(value, urlOf);
   }
+  if (method !== 'GET') {
+    response.setHeader('allow', path === base ? 'GET, POST' : 'GET');
+    return restError(405, 'method-not-allowed', `This path does not support ${method}.`);
+  }
+  if (id === undefined) return found({ upstreams: backend.upstreams(urlOf) });
+  const upstream = backend.upstream(id, urlOf);
+  if (upstream === undefined) return restError(404, 'upstream-unknown', `No config file has a server "${id}".`);
+  return part === undefined ? found({ upstream }) : backend.tools(id);
 }
 
 function found(value: unknown): RestAnswer {

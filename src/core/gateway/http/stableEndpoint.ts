@@ -27,17 +27,23 @@ interface TakenPort {
   readonly by: 'window' | 'program';
 }
 
-export interface OtherPorts {
-  /** The port of the secret, known after reading the secret. */
-  readonly port: number;
-  /** Resolves to another token if clients may have shown theirs to a stranger. */
-  after(taken: number, token: string): Promise<NextAddress>;
-}
-
 export interface NextAddress {
   readonly port: number;
   readonly token: string;
   readonly instead?: TakenPort;
+}
+
+export interface EndpointSecret {
+  read(): Promise<string>;
+  /** Reports every change after the first reading. */
+  watch(changed: () => void): Disposable;
+  /** Publishes the port for clients without port and secret. */
+  noteAddress?(port: number): Promise<void>;
+  forgetAddress?(): Promise<void>;
+  /** The port that is kept with the secret, known after reading it. */
+  readonly port?: number;
+  /** Another token comes if clients may have shown theirs to a stranger. By default, the port is tried again. */
+  after?(taken: number, token: string): Promise<NextAddress>;
 }
 
 export interface StableEndpointDeps {
@@ -48,8 +54,6 @@ export interface StableEndpointDeps {
   /** Logs are redacted with these. */
   readonly keepSecret: (values: readonly string[]) => Disposable;
   readonly createGateway: (stable: StableAddress) => Gateway | Promise<Gateway>;
-  /** By default, a taken port is tried again until it is free. */
-  readonly otherPorts?: OtherPorts;
 }
 
 const again = 3_000;
@@ -124,9 +128,9 @@ export class StableEndpoint {
 
   /** Resolves to the wanted port if another one is used. */
   private async openWith(known: string): Promise<TakenPort | undefined> {
-    const { createGateway, keepSecret, otherPorts } = this.deps;
+    const { createGateway, keepSecret, secret } = this.deps;
     let token = known;
-    this.port ||= otherPorts?.port ?? 0;
+    this.port ||= secret.port ?? 0;
     for (let instead: TakenPort | undefined; ;) {
       const gateway = await createGateway({ port: this.port, token });
       this.open = { token, gateway, secret: keepSecret([token]) };
@@ -135,9 +139,9 @@ export class StableEndpoint {
         this.port = gateway.port ?? this.port;
         return instead;
       } catch (error) {
-        if (this.ended || !otherPorts || !isTaken(error)) throw error;
+        if (this.ended || !secret.after || !isTaken(error)) throw error;
         await this.close();
-        const next = await otherPorts.after(this.port, token);
+        const next = await secret.after(this.port, token);
         if (this.ended) return undefined;
         ({ port: this.port, token } = next);
         instead ??= next.instead;
@@ -168,15 +172,6 @@ function isTaken(error: unknown): boolean {
   return code === 'EADDRINUSE' || (code === 'EACCES' && process.platform === 'win32');
 }
 
-export interface EndpointSecret {
-  read(): Promise<string>;
-  /** Reports every change after the first reading. */
-  watch(changed: () => void): Disposable;
-  /** Publishes the port for clients without port and secret. */
-  noteAddress?(port: number): Promise<void>;
-  forgetAddress?(): Promise<void>;
-}
-
 /** For agents outside the editor. Removing the file renews the secret. */
 export function secretInFile(tokenFile: string, program: Program, clock: Clock): EndpointSecret {
   let kept: Disposable | undefined;
@@ -189,9 +184,10 @@ export function secretInFile(tokenFile: string, program: Program, clock: Clock):
       return watched;
     },
     noteAddress: async (port) => {
-      await noteAddress(tokenFile, { port, program, since });
+      const noted = { port, program, since };
+      await noteAddress(tokenFile, noted);
       kept?.dispose();
-      kept = keepAddress(tokenFile, { port, program, since }, clock);
+      kept = keepAddress(tokenFile, noted, clock);
     },
     forgetAddress: async () => {
       kept?.dispose();

@@ -28,51 +28,35 @@ import type { Delivery } from '../../results/delivery.js';
 import { withNotes } from '../../results/forEditor.js';
 import type { ServerFeatures } from '../../tools/features.js';
 import type { ServedToolset } from '../backend.js';
-import { CallClient, type Client, conversationOf } from '../conversations/conversation.js';
+import { CallClient, cancelCall, type Client, conversationOf } from '../conversations/conversation.js';
 import type { ListName, Topic } from '../conversations/listings.js';
 import type { Session } from '../conversations/session.js';
 import { otherResult, toolResult } from '../dialect.js';
-import {
-  forward,
-  invalidParams,
-  refusal,
-  withoutCarriage,
-  type Answer,
-  type ForwardTerms,
-  type MethodDeps,
-  type RequestContext,
-} from './requests.js';
+import { forward, invalidParams, refusal, withoutCarriage } from './requests.js';
+import type { Answer, ForwardTerms, MethodDeps, RequestContext } from './requests.js';
 
 type Method = (params: Fields, context: RequestContext) => Answer;
 
 type Check = (params: Fields) => string | undefined;
 
-const everything: ServerFeatures = {
-  prompts: true,
-  resources: true,
-  subscribe: true,
-  completions: true,
-  logging: true,
-  extensions: {},
-};
-
-/**
- * The capabilities hold for the whole session. A toolset that may get another server declares everything, so
- * `list_changed` is enough to report a gain.
- */
-export function capabilitiesOf({ features, canGain = false }: Pick<ServedToolset, 'features' | 'canGain'>): Fields {
-  const { prompts, resources, subscribe, completions, logging } = canGain ? everything : features;
+/** A toolset that may get another server declares everything, so `list_changed` is enough to report a gain. */
+export function capabilitiesOf({ features, canGain }: Pick<ServedToolset, 'features' | 'canGain'>): Fields {
+  const has = (feature: Exclude<keyof ServerFeatures, 'extensions'>): boolean => canGain === true || features[feature];
   return {
     tools: { listChanged: true },
-    ...(prompts && { prompts: { listChanged: true } }),
-    ...(resources && { resources: { ...(subscribe && { subscribe }), listChanged: true } }),
-    ...(completions && { completions: {} }),
-    ...(logging && { logging: {} }),
+    ...(has('prompts') && { prompts: { listChanged: true } }),
+    ...(has('resources') && { resources: { ...(has('subscribe') && { subscribe: true }), listChanged: true } }),
+    ...(has('completions') && { completions: {} }),
+    ...(has('logging') && { logging: {} }),
   };
 }
 
+const unknownMethod = refusal(errorCodes.methodNotFound, 'Unknown method.');
+const notReported = 'The server of this toolset does not report updates of resources.';
+const noUpdates = (): Answer => refusal(errorCodes.methodNotFound, notReported);
 const empty: Answer = { kind: 'result', json: '{}' };
 const emptyCompletion = { completion: { values: [] } };
+const noCompletions: Answer = { kind: 'result', json: JSON.stringify(emptyCompletion) };
 
 const methods: ReadonlyMap<string, Method> = new Map<string, Method>([
   ['ping', () => empty],
@@ -84,16 +68,12 @@ const methods: ReadonlyMap<string, Method> = new Map<string, Method>([
   ['resources/list', needs('resources', listOf('resources'))],
   ['resources/templates/list', needs('resources', listOf('resources', 'templates'))],
   ofServer('prompts', 'prompts/get', hasName, ({ name }) => invalidParams(`There is no prompt ${said(name)}.`)),
-  ofServer('resources', 'resources/read', hasText('uri'), ({ uri }) => ({
-    kind: 'error',
-    error: { code: errorCodes.resourceNotFound, message: `There is no resource ${said(uri)}.`, data: { uri } },
-  })),
+  ofServer('resources', 'resources/read', hasText('uri'), ({ uri }) =>
+    refusal(errorCodes.resourceNotFound, `There is no resource ${said(uri)}.`, { uri }),
+  ),
   ofServer('subscribe', 'resources/subscribe', hasText('uri'), noUpdates),
   ofServer('subscribe', 'resources/unsubscribe', hasText('uri'), noUpdates),
-  ofServer('completions', 'completion/complete', hasReference, () => ({
-    kind: 'result',
-    json: JSON.stringify(emptyCompletion),
-  })),
+  ofServer('completions', 'completion/complete', hasReference, () => noCompletions),
   ...taskMethods.map((method): [string, Method] => [method, ofTask(forwarded(method, hasText('taskId')))]),
 ]);
 
@@ -117,7 +97,7 @@ export function isOfModernEra(method: string): boolean {
 export function answerRequest(method: string, params: Fields | undefined, context: RequestContext): Answer {
   try {
     const answer = methods.get(method);
-    return answer ? answer(params ?? {}, context) : unknownMethod();
+    return answer ? answer(params ?? {}, context) : unknownMethod;
   } catch (cause) {
     context.deps.log.write('error', `A request of ${context.listing.toolset} threw: ${asText(cause)}`);
     return refusal(errorCodes.internal, 'The request failed inside MCP Toolsets; its log says more.');
@@ -130,22 +110,10 @@ export function takeNotification(
   session: Session,
   deps?: Pick<MethodDeps, 'backend'>,
 ): void {
-  switch (method) {
-    case 'notifications/cancelled': {
-      const id = params?.['requestId'];
-      if (isRequestId(id)) session.cancel(id, params?.['reason']);
-      return;
-    }
-    case 'notifications/progress':
-      return session.clientRequests.progress(params ?? {});
-    case 'notifications/roots/list_changed':
-      return deps?.backend.noteClient(session.client, 'roots');
-    default:
-  }
-}
-
-function unknownMethod(): Answer {
-  return refusal(errorCodes.methodNotFound, 'Unknown method.');
+  const id = params?.['requestId'];
+  if (method === 'notifications/cancelled' && isRequestId(id)) cancelCall(session, id, params?.['reason']);
+  if (method === 'notifications/progress') session.clientRequests.progress(params ?? {});
+  if (method === 'notifications/roots/list_changed') deps?.backend.noteClient(session.client, 'roots');
 }
 
 /** @param lacking the answer without the feature, if the toolset may gain it; by default the method's own */
@@ -153,7 +121,7 @@ function needs(feature: keyof ServerFeatures, method: Method, lacking: Method = 
   return (params, context) => {
     const { features, canGain } = context.listing;
     if (features[feature]) return method(params, context);
-    return canGain ? lacking(params, context) : unknownMethod();
+    return canGain ? lacking(params, context) : unknownMethod;
   };
 }
 
@@ -165,13 +133,9 @@ function ofServer(feature: keyof ServerFeatures, method: string, check: Check, l
 function ofTask(method: Method): Method {
   return (params, context) => {
     const { client, listing } = context;
-    if (client.protocolVersion !== modernVersion || !knowsTasks(listing.features)) return unknownMethod();
+    if (client.protocolVersion !== modernVersion || !knowsTasks(listing.features)) return unknownMethod;
     return knowsTasks(client.traits.declared) ? method(params, context) : { kind: 'error', error: tasksNotDeclared };
   };
-}
-
-function noUpdates(): Answer {
-  return refusal(errorCodes.methodNotFound, 'The server of this toolset does not report updates of resources.');
 }
 
 function said(value: unknown): string {
@@ -192,7 +156,7 @@ function listOf(topic: Topic, list: ListName = topic): Method {
     const json = listing[list].page(cursor);
     if (json === undefined)
       return invalidParams('The cursor is invalid or has expired. List again from the beginning.');
-    conversation?.noteListed(topic, list);
+    conversation?.noteListed(topic);
     deps.backend.noteListed(listing.toolset, listing.conversation);
     if (topic === 'tools') deps.noteActivity(listing.toolset);
     return { kind: 'result', json };
@@ -202,10 +166,7 @@ function listOf(topic: Topic, list: ListName = topic): Method {
 /** @param destination the conversation of the app that asks, if one does */
 type Ask = (asked: Fields, destination: Destination | undefined, context: RequestContext) => Answer;
 
-/**
- * Makes a method for an instance. Finds the conversation of an app of the editor (G8); another client's app is a part
- * of its conversation.
- */
+/** Finds the conversation of an app of the editor (G8). Another client's app is a part of its conversation. */
 function ofInstance(check: Check, ask: Ask): Method {
   return (params, context) => {
     const wrong = check(params);
@@ -258,13 +219,9 @@ function callTool(asked: Fields, destination: Destination | undefined, context: 
       // Agents of the editor need the same changes as the editor.
       const isEditor = clientKind !== 'plain' && !isShown;
       const opens = app !== undefined && clientKind === 'editor' && conversation !== asking?.id;
-      const own = opens
-        ? await deps.delivery.forEditorWithApp(
-            result,
-            origin,
-            deps.openings.open({ toolset: listing.toolset, conversation }),
-          )
-        : await deps.delivery[isEditor ? 'forEditor' : 'forOthers'](result, origin);
+      const own = await (opens
+        ? deps.delivery.forEditorWithApp(result, origin, deps.openings.open({ toolset: listing.toolset, conversation }))
+        : deps.delivery[isEditor ? 'forEditor' : 'forOthers'](result, origin));
       const hidesText = isEditor || client.traits.readsStructureAlone;
       // A note does not replace the tool's own text.
       const sent = notes ? withNotes(inVersion(own), notes, hidesText) : inVersion(own);
@@ -275,7 +232,7 @@ function callTool(asked: Fields, destination: Destination | undefined, context: 
 }
 
 /** Written out, because a copy by `...` gets another layout in V8, and every reader pays for that (P3). */
-function callOf(terms: ForwardTerms, tool: string, given: Fields | undefined, fromApp: true | undefined): ToolsetCall {
+function callOf(terms: ForwardTerms, tool: string, args: Fields | undefined, fromApp: true | undefined): ToolsetCall {
   const { toolset, clientKind, meta, conversation, signal, onProgress, client } = terms;
   const instance = fromApp ? 'held' : undefined;
   return {
@@ -283,7 +240,7 @@ function callOf(terms: ForwardTerms, tool: string, given: Fields | undefined, fr
     conversation,
     clientKind,
     tool,
-    arguments: given,
+    arguments: args,
     meta,
     signal,
     onProgress,
@@ -337,9 +294,7 @@ function forwarded(method: string, check: Check): Method {
 
 export const unknownTool = 'task';
 
-/**
- * The final result is delivered like the result of a call (V1, V2). `said` is the server's statement about the task.
- */
+/** Delivers a final result like the result of a call (V1, V2). */
 export async function deliveredTask(
   said: Fields,
   delivery: Delivery,

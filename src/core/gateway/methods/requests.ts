@@ -1,13 +1,12 @@
 /**
- * Follows a request to an instance and back. A request ends by its outcome, by `notifications/cancelled`, or when the
- * client deletes its session. A closed socket does not end it: in the protocol, a disconnection does not cancel, and
- * the editor cancels by a message.
+ * Follows a request to an instance and back. It ends by its outcome, by `notifications/cancelled`, or when the client
+ * deletes its session. A closed socket does not end it, because in the protocol a disconnection does not cancel.
  */
 import { randomUUID } from 'node:crypto';
 import { Cancellation, abortSignalOf } from '../../base/cancellation.js';
-import { assertNever } from '../../base/assertNever.js';
 import { isObject } from '../../base/isObject.js';
-import { type Clock, delay } from '../../base/clock.js';
+import { limited, type Clock } from '../../base/clock.js';
+import { unlessAborted } from '../../base/events.js';
 import type { Log } from '../../base/log.js';
 import { asText, messageOf } from '../../base/text.js';
 import { type ClientKind, type Fields, declaredCapabilities } from '../../protocol/client.js';
@@ -16,24 +15,12 @@ import { metaKeys, modernVersion } from '../../protocol/versions.js';
 import type { Destination, Outcome, RequestTerms } from '../../protocol/request.js';
 import type { Delivery } from '../../results/delivery.js';
 import type { GatewayBackend } from '../backend.js';
-import {
-  conversationOf,
-  namedBy,
-  sessionConversation,
-  CallClient,
-  type Asking,
-  type CallInFlight,
-  type Client,
-} from '../conversations/conversation.js';
+import { conversationOf, namedBy, sessionConversation, CallClient } from '../conversations/conversation.js';
+import type { Asking, CallInFlight, Client } from '../conversations/conversation.js';
 import { errorIn, isAtLeast, statusOf, without } from '../dialect.js';
 import type { Reply } from '../eventStreams.js';
-import {
-  errorMessage,
-  isRequestId,
-  notificationMessage,
-  resultMessage,
-  type RequestId,
-} from '../../protocol/jsonRpc.js';
+import { errorMessage, isRequestId, notificationMessage, resultMessage } from '../../protocol/jsonRpc.js';
+import type { RequestId } from '../../protocol/jsonRpc.js';
 import { BoundedMap } from '../../base/boundedMap.js';
 
 export interface RequestContext extends Asking {
@@ -65,8 +52,8 @@ export function invalidParams(message: string): Answer {
   return refusal(errorCodes.invalidParams, message);
 }
 
-export function refusal(code: number, message: string): Answer {
-  return { kind: 'error', error: { code, message } };
+export function refusal(code: number, message: string, data?: Fields): Answer {
+  return { kind: 'error', error: { code, message, ...(data && { data }) } };
 }
 
 export interface ForwardTerms extends RequestTerms, Destination {
@@ -173,21 +160,12 @@ async function carryOut<Result, Beside>(
     const { protocolVersion: version } = asking;
     const sent = (): Promise<Outcome<Result, Beside>> => send(terms);
     const outcome = version === modernVersion ? await withPagesOpened(sent, terms, deps.clock) : await sent();
-    switch (outcome.kind) {
-      case 'result':
-        message = resultMessage(id, await write(outcome, terms));
-        break;
-      case 'error': {
-        const error = errorIn(version, outcome);
-        status = statusOf(version, error);
-        message = errorMessage(id, error);
-        break;
-      }
-      case 'cancelled':
-        message = errorMessage(id, { code: errorCodes.server, message: cancelled });
-        break;
-      default:
-        assertNever(outcome);
+    if (outcome.kind === 'result') message = resultMessage(id, await write(outcome, terms));
+    else {
+      const failure = outcome.kind === 'error' ? outcome : { code: errorCodes.server, message: cancelled };
+      const error = errorIn(version, failure);
+      status = statusOf(version, error);
+      message = errorMessage(id, error);
     }
   } catch (error) {
     // Expected failures are outcomes. An exception is our own defect, so the client learns no details.
@@ -208,9 +186,7 @@ async function carryOut<Result, Beside>(
 
 const ownKeys: readonly string[] = ['progressToken', ...Object.values(metaKeys)];
 
-/**
- * The progress token, the statements of a request about itself (X8) and the editor's private keys stay at the gateway.
- */
+/** The progress token, statements about the request itself (X8) and the editor's private keys stay here. */
 export function upstreamMeta(meta: Fields | undefined): Fields | undefined {
   if (meta === undefined) return undefined;
   const kept = Object.entries(meta).filter(([key]) => !ownKeys.includes(key) && !key.startsWith('vscode.'));
@@ -259,6 +235,7 @@ async function opened(
     return { kind: 'error', code: errorCodes.missingCapability, message, data };
   }
   const ids = pages.flatMap(({ elicitationId: id }) => (typeof id === 'string' ? [id] : []));
+  const completed = client.completed(ids);
   try {
     const answers = await Promise.all(
       pages.map((page) => client.ask('elicitation/create', { ...page, mode: 'url' }, signal)),
@@ -267,10 +244,8 @@ async function opened(
   } catch (error) {
     return failed(messageOf(error));
   }
-  const limit = new AbortController();
-  const over = AbortSignal.any([signal, limit.signal]);
-  await Promise.race([client.completed(ids), delay(clock, completionLimitMs, over).catch(() => undefined)]);
-  limit.abort();
+  const untilOver = (over: AbortSignal): Promise<void> => unlessAborted(completed, over);
+  await limited(clock, completionLimitMs, signal, untilOver).catch(() => undefined);
   return undefined;
 }
 
@@ -290,24 +265,23 @@ const mostOpenings = 1_000;
 /** Remembers the conversation of each opened app (G8), by a token that nobody can guess. */
 export class AppOpenings {
   private readonly openings = new BoundedMap<string, Destination>(mostOpenings);
-  private readonly tokens = new BoundedMap<string, string>(mostOpenings);
 
   /** Returns the token of a conversation and a toolset, the same for all its apps. */
   open({ toolset, conversation }: Destination): string {
-    const key = JSON.stringify([toolset, conversation]);
-    const token = this.tokens.get(key) ?? randomUUID();
-    this.tokens.set(key, token);
+    const known = this.of(toolset).find(([, each]) => each.conversation === conversation);
+    const token = known?.[0] ?? randomUUID();
     this.openings.set(token, { toolset, conversation });
     return token;
   }
 
   /** An app without a token is identified only if one conversation has opened apps. */
   find(toolset: string, token: string): Destination | undefined {
-    if (token !== '') {
-      const found = this.openings.get(token);
-      return found?.toolset === toolset ? found : undefined;
-    }
-    const all = [...this.openings.values()].filter((each) => each.toolset === toolset);
-    return all.length === 1 ? all[0] : undefined;
+    const all = this.of(toolset);
+    const [found, ...others] = token === '' ? all : all.filter(([each]) => each === token);
+    return others.length === 0 ? found?.[1] : undefined;
+  }
+
+  private of(toolset: string): [token: string, destination: Destination][] {
+    return [...this.openings].filter(([, each]) => each.toolset === toolset);
   }
 }

@@ -1,6 +1,4 @@
-/**
- * The streams of `subscriptions/listen`, with changes for modern clients (G2). Each begins with its acknowledgement.
- */
+/** The streams of `subscriptions/listen` (G2). Each begins with its acknowledgement. */
 import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { asText } from '../../base/text.js';
@@ -29,49 +27,40 @@ interface Listening {
   readonly serverMeta: Fields;
 }
 
-const filterKeys: Readonly<Record<Topic, string>> = {
-  tools: 'toolsListChanged',
-  prompts: 'promptsListChanged',
-  resources: 'resourcesListChanged',
-};
+const filterKey = (topic: Topic): string => `${topic}ListChanged`;
 
-export class ListenStreams {
-  private readonly listeners = new Set<Listener>();
+interface ListenDeps {
+  readonly methods: MethodDeps;
+  readonly heartbeat: Heartbeat;
+  /** Those that have their acknowledgement and are open. */
+  readonly listeners: Set<Listener>;
+}
 
-  constructor(
-    private readonly deps: MethodDeps,
-    private readonly heartbeat: Heartbeat,
-  ) {}
-
-  open(response: ServerResponse, listening: Listening): void {
-    const { wanted, served, conversation } = listening;
-    const isOfNobody = served.isLeased === true && conversation === undefined;
-    const uris = served.features.subscribe && !isOfNobody ? textsIn(wanted['resourceSubscriptions']) : [];
-    const taskIds = knowsTasks(served.features) && !isOfNobody ? textsIn(wanted['taskIds']).slice(0, mostTasks) : [];
-    const listener = new Listener(new ListenStream(response, this.heartbeat), listening, this.deps);
-    const begin = (tasks: readonly string[]): void => {
-      if (listener.isGone) return;
-      listener.acknowledge(uris, tasks);
-      this.listeners.add(listener);
-      for (const uri of uris) void listener.subscribe('resources/subscribe', { uri });
-    };
-    response.once('close', () => {
-      this.listeners.delete(listener);
-      listener.isGone = true;
-      this.deps.backend.noteClient(listener, 'gone');
-    });
-    // The acknowledgement names only tasks accepted by the server, because a client may wait for them without asking.
-    if (taskIds.length === 0) begin([]);
-    else listener.turn = listener.agreed(taskIds).then(begin);
-  }
-
-  announce(listing: Listing): void {
-    for (const listener of this.listeners) if (listener.listening.listing === listing) listener.announce();
-  }
+export function listen(response: ServerResponse, listening: Listening, deps: ListenDeps): void {
+  const { methods, heartbeat, listeners } = deps;
+  const { wanted, served, conversation } = listening;
+  const isOfNobody = served.isLeased === true && conversation === undefined;
+  const uris = served.features.subscribe && !isOfNobody ? textsIn(wanted['resourceSubscriptions']) : [];
+  const taskIds = knowsTasks(served.features) && !isOfNobody ? textsIn(wanted['taskIds']).slice(0, mostTasks) : [];
+  const listener = new Listener(new ListenStream(response, heartbeat), listening, methods);
+  const begin = (tasks: readonly string[]): void => {
+    if (listener.isGone) return;
+    listener.acknowledge(uris, tasks);
+    listeners.add(listener);
+    for (const uri of uris) void listener.subscribe('resources/subscribe', { uri });
+  };
+  response.once('close', () => {
+    listeners.delete(listener);
+    listener.isGone = true;
+    methods.backend.noteClient(listener, 'gone');
+  });
+  // The acknowledgement names only tasks accepted by the server, because a client may wait for them without asking.
+  if (taskIds.length === 0) begin([]);
+  else listener.turn = listener.agreed(taskIds).then(begin);
 }
 
 /** Its end ends no lease, because its conversation goes on. */
-class Listener implements ServerClient {
+export class Listener implements ServerClient {
   readonly session = {};
   readonly logLevel = undefined;
   readonly capabilities: Fields;
@@ -96,7 +85,7 @@ class Listener implements ServerClient {
     const offered = capabilitiesOf(served);
     this.capabilities = declared;
     this.listedFor = listing.conversation;
-    this.topics = topics.filter((topic) => wanted[filterKeys[topic]] === true && offered[topic] !== undefined);
+    this.topics = topics.filter((topic) => wanted[filterKey(topic)] === true && offered[topic] !== undefined);
     this.meta = { [metaKeys.subscriptionId]: id };
     this.caller = conversation ?? randomUUID();
   }
@@ -104,7 +93,7 @@ class Listener implements ServerClient {
   acknowledge(uris: readonly string[], taskIds: readonly string[]): void {
     this.send('notifications/subscriptions/acknowledged', {
       notifications: {
-        ...Object.fromEntries(this.topics.map((topic) => [filterKeys[topic], true])),
+        ...Object.fromEntries(this.topics.map((topic) => [filterKey(topic), true])),
         ...(uris.length > 0 && { resourceSubscriptions: uris }),
         ...(taskIds.length > 0 && { taskIds }),
       },
@@ -153,8 +142,7 @@ class Listener implements ServerClient {
 
   tell(method: string, params: Fields): void {
     if (method === 'notifications/resources/updated') this.send(method, params);
-    if (method === taskChanged)
-      this.turn = this.turn.then(() => this.tellTask(params)).catch((error: unknown) => this.failed(error));
+    if (method === taskChanged) this.turn = this.turn.then(() => this.tellTask(params));
   }
 
   end(): void {
@@ -172,17 +160,17 @@ class Listener implements ServerClient {
     this.stream.end();
   }
 
-  /** The stream ends after an unreadable report, so the client asks for the task itself. */
-  private failed(error: unknown): void {
-    this.deps.log.write('error', `A notification of a task threw: ${asText(error)}`);
-    this.finish();
-  }
-
   private async tellTask(params: Fields): Promise<void> {
+    const { delivery, log } = this.deps;
     const origin = this.origins.get(asText(params['taskId']));
-    const { clientKind } = this.listening.listing;
-    const { delivery } = this.deps;
-    if (origin) this.send(taskChanged, await deliveredTask(params, delivery, clientKind, origin));
+    if (!origin) return;
+    try {
+      this.send(taskChanged, await deliveredTask(params, delivery, this.listening.listing.clientKind, origin));
+    } catch (error) {
+      log.write('error', `A notification of a task threw: ${asText(error)}`);
+      // The client then asks for the task itself.
+      this.finish();
+    }
   }
 }
 

@@ -1,21 +1,16 @@
 /** Modern calls with questions to their clients, and the calls in wait for answers (G4). */
-import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { canonicalJson } from '../../base/canonicalJson.js';
 import type { Disposable } from '../../base/disposables.js';
 import type { Fields } from '../../protocol/client.js';
 import { withoutCarriage } from '../methods/requests.js';
 import type { Clock } from '../../base/clock.js';
 import { isObject } from '../../base/isObject.js';
-import { errorCodes, RpcFailure } from '../../protocol/errors.js';
 import type { PostReply, Reply } from '../eventStreams.js';
 import { resultMessage, withId, type RequestId } from '../../protocol/jsonRpc.js';
-import { notAsked, openQuestion, takenBack, type OpenQuestion } from '../conversations/conversation.js';
+import { notAsked, OpenQuestions } from '../conversations/conversation.js';
 
 const mostParked = 256;
-
-const idBytes = 16;
-const signatureBytes = 16;
-const statePattern = /^[\w-]{43}$/;
 
 /** The identity of a call: equal for its first request and for the one with the answers. */
 export interface CallTarget {
@@ -27,13 +22,11 @@ export interface CallTarget {
 }
 
 /**
- * Keeps the calls in wait by their request state, within a bound. The state is signed with a key of this process, bound
- * to the conversation and the call, and valid once. It protects against an answer to the wrong call, because every
- * client with the token has the same rights.
+ * Keeps the calls in wait by their request state, within a bound. The state is a signature of the call with a key for
+ * this once. It prevents an answer to the wrong call, because every client with the token has the same rights.
  */
 export class Parking implements Disposable {
-  private readonly key = randomBytes(32);
-  private readonly parked = new Map<string, ParkableCall>();
+  private readonly parked = new Map<string, { readonly call: ParkableCall; readonly digest: string }>();
 
   get hasRoom(): boolean {
     return this.parked.size < mostParked || this.longest?.waitsSince !== undefined;
@@ -41,30 +34,29 @@ export class Parking implements Disposable {
 
   private get longest(): ParkableCall | undefined {
     const [longest] = this.parked.values();
-    return longest;
+    return longest?.call;
   }
 
   /** Returns the state for `take` or `forget`. */
   put(call: ParkableCall, target: CallTarget): string {
     if (this.parked.size >= mostParked) this.longest?.abandon();
-    const id = randomBytes(idBytes);
-    const state = Buffer.concat([id, this.signature(id, digestOf(target))]).toString('base64url');
-    this.parked.set(state, call);
+    const digest = digestOf(target);
+    const state = createHmac('sha256', randomBytes(32)).update(digest).digest('base64url');
+    this.parked.set(state, { call, digest });
     return state;
   }
 
   take(state: unknown, target: CallTarget): ParkableCall | undefined {
-    if (typeof state !== 'string' || !statePattern.test(state)) return undefined;
-    if (!this.isSigned(state, digestOf(target))) return undefined;
-    const call = this.parked.get(state);
-    this.parked.delete(state);
-    return call;
+    const parked = this.parked.get(state as string);
+    if (parked?.digest !== digestOf(target)) return undefined;
+    this.parked.delete(state as string);
+    return parked.call;
   }
 
   /** True if an equal call waits; its client may have forgotten the state. */
   waits(target: CallTarget): boolean {
-    const digest = digestOf(target);
-    return [...this.parked.keys()].some((state) => this.isSigned(state, digest));
+    const wanted = digestOf(target);
+    return [...this.parked.values()].some(({ digest }) => digest === wanted);
   }
 
   forget(state: string): void {
@@ -72,23 +64,13 @@ export class Parking implements Disposable {
   }
 
   dispose(): void {
-    for (const call of [...this.parked.values()]) call.abandon();
-    this.parked.clear();
-  }
-
-  private isSigned(state: string, digest: Buffer): boolean {
-    const bytes = Buffer.from(state, 'base64url');
-    return timingSafeEqual(bytes.subarray(idBytes), this.signature(bytes.subarray(0, idBytes), digest));
-  }
-
-  private signature(id: Buffer, digest: Buffer): Buffer {
-    return createHmac('sha256', this.key).update(id).update(digest).digest().subarray(0, signatureBytes);
+    for (const { call } of [...this.parked.values()]) call.abandon();
   }
 }
 
-function digestOf({ toolset, conversation, method, params }: CallTarget): Buffer {
+function digestOf({ toolset, conversation, method, params }: CallTarget): string {
   const call = canonicalJson([toolset, conversation, method, withoutCarriage(params)]);
-  return createHash('sha256').update(call).digest();
+  return createHash('sha256').update(call).digest('base64url');
 }
 
 /** A call waits this long for its client, in milliseconds. */
@@ -96,11 +78,6 @@ const parkedLimitMs = 600_000;
 /** A call gives way to others after waiting this long, in milliseconds. */
 const undisturbedMs = 60_000;
 const mostQuestions = 64;
-
-interface Question {
-  readonly request: Fields;
-  readonly question: OpenQuestion<Fields>;
-}
 
 /** The first POST of a call, or a later one with answers. */
 interface Carrier {
@@ -132,14 +109,14 @@ interface ParkableCallDeps {
 
 /**
  * One modern call. At a question, its POST ends with `input_required`, and the call stays in flight at the server. The
- * client's next POST brings the answers and continues the call. Invariants: every question is answered or refused once;
- * an early result waits for the next POST; a call ends once. It is cancelled after waiting too long, if its client
- * closes the stream, or sooner if others need its instance (L2).
+ * next POST brings the answers and continues the call. Invariants: every question is answered or refused once; an early
+ * result waits for the next POST. A call is cancelled if its client closes the stream or waits too long (L2).
  */
 export class ParkableCall implements Reply {
   private state: State;
   private readonly first: RequestId;
-  private readonly questions = new Map<string, Question>();
+  /** With the request to the client. */
+  private readonly questions = new OpenQuestions<Fields>();
   private asked = 0;
   private toPark: NodeJS.Immediate | undefined;
   private readonly given: Map<string, unknown>;
@@ -176,16 +153,14 @@ export class ParkableCall implements Reply {
 
   settle(answer: string | undefined, status?: number): void {
     const { state } = this;
-    switch (state.kind) {
-      case 'carried':
-        state.by.reply.settle(answer === undefined ? undefined : withId(answer, this.first, state.by.id), status);
-        return this.abandon();
-      case 'parked':
-        if (answer === undefined) return this.abandon();
-        this.state = { ...state, answer, status };
-        return;
-      case 'over':
+    if (state.kind === 'over') return;
+    if (state.kind === 'parked' && answer !== undefined) {
+      this.state = { ...state, answer, status };
+      return;
     }
+    const sent = state.kind === 'carried' ? state.by : undefined;
+    sent?.reply.settle(answer === undefined ? undefined : withId(answer, this.first, sent.id), status);
+    this.abandon();
   }
 
   /** @param wanted the server's key of the question, if any */
@@ -195,12 +170,8 @@ export class ParkableCall implements Reply {
     if (wanted !== undefined) this.given.delete(wanted);
     if (isObject(given)) return Promise.resolve(given);
     if (this.questions.size >= mostQuestions || !this.deps.parking.hasRoom) return notAsked(tooMuch);
-    if (signal.aborted) return notAsked(takenBack);
-    const key = this.keyFor(wanted);
-    const question = openQuestion<Fields>(signal, () => this.questions.delete(key));
-    this.questions.set(key, { request: { method, ...(params && { params }) }, question });
     this.parkSoon();
-    return question.answer;
+    return this.questions.ask(this.keyFor(wanted), { method, ...(params && { params }) }, signal);
   }
 
   /** Returns an unused key, if possible the server's own, because its documentation may name it. */
@@ -217,13 +188,10 @@ export class ParkableCall implements Reply {
     state.limit.dispose();
     this.state = { kind: 'carried', by: carrier };
     if (state.answer !== undefined) return this.settle(state.answer, state.status);
-    for (const [key, { question }] of [...this.questions]) {
+    for (const [key, { settle }] of [...this.questions]) {
       const response = Object.hasOwn(responses, key) ? responses[key] : undefined;
-      if (!isObject(response)) continue;
-      this.questions.delete(key);
-      question.resolve(response);
+      if (isObject(response)) settle(response);
     }
-    carrier.reply.release();
     if (this.questions.size > 0) this.parkSoon();
   }
 
@@ -242,12 +210,11 @@ export class ParkableCall implements Reply {
 
   private park({ id, reply }: Carrier): void {
     const { parking, target, clock, serverMeta: _meta } = this.deps;
-    if (!parking.hasRoom) return this.refuse(tooMuch);
+    if (!parking.hasRoom) return this.questions.refuseAll(tooMuch);
     const state = parking.put(this, target);
     const limit = clock.after(parkedLimitMs, () => this.abandon());
     this.state = { kind: 'parked', state, since: clock.now(), limit };
-    const requests = [...this.questions].map(([key, { request }]) => [key, request] as const);
-    const inputRequests = Object.fromEntries(requests);
+    const inputRequests = Object.fromEntries([...this.questions].map(([key, { about }]) => [key, about]));
     const result = { resultType: 'input_required', inputRequests, requestState: state, _meta };
     reply.settle(resultMessage(id, JSON.stringify(result)));
   }
@@ -261,14 +228,8 @@ export class ParkableCall implements Reply {
       state.limit.dispose();
       this.deps.parking.forget(state.state);
     }
-    this.refuse('The call of the client that was asked is over.');
+    this.questions.refuseAll('The call of the client that was asked is over.');
     this.deps.end();
-  }
-
-  private refuse(message: string): void {
-    const questions = [...this.questions.values()];
-    this.questions.clear();
-    for (const { question } of questions) question.reject(new RpcFailure(errorCodes.server, message));
   }
 }
 

@@ -1,14 +1,11 @@
-/**
- * Answers modern requests (X8, G2). Invariants: a request is cancelled if its client closes it; the end of a request
- * ends no conversation.
- */
+/** Answers modern requests (X8, G2). Closing a request cancels it, and its end ends no conversation. */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { appOf } from '../../apps/toolMeta.js';
 import type { Disposable } from '../../base/disposables.js';
 import { isObject } from '../../base/isObject.js';
 import { asText } from '../../base/text.js';
 import { TransientMap } from '../../base/transientMap.js';
-import { showsApps, type Fields } from '../../protocol/client.js';
+import type { Fields } from '../../protocol/client.js';
 import { errorCodes, type RpcError } from '../../protocol/errors.js';
 import { errorMessage, resultMessage, type RequestId, type RequestMessage } from '../../protocol/jsonRpc.js';
 import {
@@ -44,10 +41,11 @@ import { PostReply, sendJson, type Heartbeat } from '../eventStreams.js';
 import { answerRequest, capabilitiesOf, isOfModernEra, ofInstances } from '../methods/methods.js';
 import type { MethodDeps } from '../methods/requests.js';
 import type { Route } from '../routes.js';
-import { ListenStreams } from './listenStreams.js';
+import { listen, type Listener } from './listenStreams.js';
 import { ParkableCall, Parking } from './parking.js';
 
-interface StatelessDeps {
+/** What all answers of a gateway need. */
+export interface StatelessDeps {
   readonly methods: MethodDeps;
   readonly conversations: Conversations;
   readonly listings: Listings;
@@ -62,16 +60,12 @@ interface Asked {
   readonly traits: StatelessTraits;
 }
 
-type Attributed =
-  | {
-      readonly kind: 'attributed';
-      readonly listing: Listing;
-      /** Undefined if one instance serves all, or if all conversations get the same answer. */
-      readonly conversation: Conversation | undefined;
-    }
-  | { readonly kind: 'refused'; readonly status: number; readonly error: RpcError };
-
-type AttributedRequest = Asked & Extract<Attributed, { readonly kind: 'attributed' }>;
+/** Whose request it is. */
+interface Attribution {
+  readonly listing: Listing;
+  /** Undefined if one instance serves all, or if all conversations get the same answer. */
+  readonly conversation: Conversation | undefined;
+}
 
 /** An edit of the config file may change any list at once, whatever the server hints. */
 const cacheHints = JSON.stringify(notToBeKept).slice(1, -1);
@@ -79,18 +73,16 @@ const cacheHints = JSON.stringify(notToBeKept).slice(1, -1);
 export class Stateless implements Disposable {
   private readonly inFlight = new Map<string, number>();
   private readonly parking = new Parking();
-  private readonly listenStreams: ListenStreams;
+  private readonly listeners = new Set<Listener>();
 
-  constructor(private readonly deps: StatelessDeps) {
-    this.listenStreams = new ListenStreams(deps.methods, deps.heartbeat);
-  }
+  constructor(private readonly deps: StatelessDeps) {}
 
   dispose(): void {
     this.parking.dispose();
   }
 
   announce(listing: Listing): void {
-    this.listenStreams.announce(listing);
+    for (const listener of this.listeners) if (listener.listening.listing === listing) listener.announce();
   }
 
   callsInFlight(toolset: string): number {
@@ -106,19 +98,20 @@ export class Stateless implements Disposable {
   ): void {
     const { id, method } = message;
     const refuse = (status: number, error: RpcError): void => sendJson(response, status, errorMessage(id, error));
-    const envelope = readEnvelope(request.headers, message);
-    if (envelope.kind === 'wrong') return refuse(400, envelope.error);
-    const { declared } = envelope.traits;
+    const said = readEnvelope(request.headers, message);
+    if ('fault' in said) return refuse(400, said.fault);
     // The answer is a task only if the client can ask about it.
-    const traits = { ...envelope.traits, declared: knowsTasks(served.features) ? declared : withoutTasks(declared) };
-    if (!isKnown(method)) return refuse(404, unknown);
+    const traits = knowsTasks(served.features) ? said : { ...said, declared: withoutTasks(said.declared) };
+    const isOwn = method === 'server/discover' || method === 'subscriptions/listen';
+    if (!isOwn && !isOfModernEra(method))
+      return refuse(404, { code: errorCodes.methodNotFound, message: 'Unknown method.' });
     if (route.address !== undefined) {
       const key = { toolset: route.toolset, id: addressConversation(route.address) };
       this.deps.conversations.noteProgram(key, programOf(traits.clientInfo));
     }
     const asked = { message, route, served, traits };
     const attributed = this.attributed(asked);
-    if (attributed.kind === 'refused') return refuse(attributed.status, attributed.error);
+    if ('error' in attributed) return refuse(attributed.status, attributed.error);
     if (method === 'server/discover') return this.reply(response).settle(resultMessage(id, this.discovery(served)));
     const mismatch = traits.mirrors ? mirrorMismatchOf(request, message, attributed.listing) : undefined;
     if (mismatch !== undefined) return refuse(400, { code: errorCodes.headerMismatch, message: mismatch });
@@ -130,56 +123,48 @@ export class Stateless implements Disposable {
    * Either the program names the conversation in each request, or the request came to its address (G3). Any other
    * request to a toolset with leases is refused, so two conversations never share an instance by mistake.
    */
-  private attributed({ route, served, message, traits }: Asked): Attributed {
+  private attributed({ route, served, message, traits }: Asked): Attribution | { status: number; error: RpcError } {
     const { toolset, clientKind, address } = route;
     const { conversations, listings } = this.deps;
     const { clientInfo, declared, begunElsewhere } = traits;
-    const reader = { readsStructureAlone: readsStructureAlone(clientInfo), showsApps: showsApps(declared) };
+    const reader = { declared, readsStructureAlone: readsStructureAlone(clientInfo) };
     const namer = served.isLeased ? namerOf(clientInfo) : undefined;
     const named = namer === undefined ? undefined : namedBy(namer, metaOf(message.params));
-    let id: string | undefined;
-    let lostBefore: string | undefined;
-    if (namer !== undefined && named !== undefined) id = namedConversation(namer, named);
-    else if (served.isLeased && address !== undefined) {
-      id = addressConversation(address);
-      lostBefore = begunElsewhere ? restarted : undefined;
-    }
-    if (id !== undefined) {
-      const listing = (): Listing => listings.of(toolset, clientKind, modernVersion, { ...reader, conversation: id });
+    const isNamed = namer !== undefined && named !== undefined;
+    if (isNamed || (served.isLeased && address !== undefined)) {
+      const id = isNamed ? namedConversation(namer, named) : addressConversation(address ?? '');
+      const lostBefore = !isNamed && begunElsewhere ? restarted : undefined;
+      const listing = (): Listing => listings.of(toolset, clientKind, modernVersion, reader, id);
       const conversation = conversations.of({ toolset, id }, listing, lostBefore);
-      if (conversation) return { kind: 'attributed', listing: conversation.listing, conversation };
-      const error = { code: errorCodes.server, message: 'Too many conversations are open.' };
-      return { kind: 'refused', status: 200, error };
+      if (conversation) return { listing: conversation.listing, conversation };
+      return { status: 200, error: { code: errorCodes.server, message: 'Too many conversations are open.' } };
     }
     // A program with named conversations lists before it has one.
     const isForInstance = ofInstances.includes(message.method) && !isPageOfApp(message, served);
-    if (served.isLeased && (namer === undefined || isForInstance)) {
-      return { kind: 'refused', status: 400, error: unnamed };
-    }
-    const listing = listings.of(toolset, clientKind, modernVersion, reader);
-    return { kind: 'attributed', listing, conversation: undefined };
+    if (served.isLeased && (namer === undefined || isForInstance)) return { status: 400, error: unnamed };
+    return { listing: listings.of(toolset, clientKind, modernVersion, reader), conversation: undefined };
   }
 
   private listen(
     response: ServerResponse,
-    { message, served, listing, conversation, traits }: AttributedRequest,
+    { message, served, listing, conversation, traits }: Asked & Attribution,
     refuse: (status: number, error: RpcError) => void,
   ): void {
     const { id, params = {} } = message;
     const { declared } = traits;
     const { notifications: wanted } = params;
-    if (!isObject(wanted)) {
-      return refuse(400, { code: errorCodes.invalidParams, message: '`notifications` must be an object.' });
-    }
-    if ('taskIds' in wanted && knowsTasks(served.features) && !knowsTasks(declared))
-      return refuse(400, tasksNotDeclared);
+    const notAnObject = { code: errorCodes.invalidParams, message: '`notifications` must be an object.' };
+    if (!isObject(wanted)) return refuse(400, notAnObject);
+    const needsTasks = 'taskIds' in wanted && knowsTasks(served.features);
+    if (needsTasks && !knowsTasks(declared)) return refuse(400, tasksNotDeclared);
     this.useUntilClosed(response, conversation);
     const serverMeta = this.serverMeta(served);
     const listening = { id, wanted, served, declared, listing, conversation: conversation?.id, serverMeta };
-    this.listenStreams.open(response, listening);
+    listen(response, listening, { ...this.deps, listeners: this.listeners });
   }
 
-  private call(response: ServerResponse, { message, served, listing, conversation, traits }: AttributedRequest): void {
+  private call(response: ServerResponse, asked: Asked & Attribution): void {
+    const { message, served, listing, conversation, traits } = asked;
     const { methods } = this.deps;
     const { id, method, params = {} } = message;
     const { toolset } = listing;
@@ -199,9 +184,8 @@ export class Stateless implements Disposable {
     }
     // A waiting call is not sent again because its client forgot the state.
     if (mayAsk && inputResponses !== undefined && this.parking.waits(target)) return fail(noneParked);
-    if (this.callsInFlight(toolset) >= methods.maxCalls) {
-      return fail({ code: errorCodes.server, message: 'Too many calls are in flight.' });
-    }
+    const tooMany = { code: errorCodes.server, message: 'Too many calls are in flight.' };
+    if (this.callsInFlight(toolset) >= methods.maxCalls) return fail(tooMany);
     this.useUntilClosed(response, conversation);
     this.count(toolset, 1);
     const end = (): void => {
@@ -211,16 +195,13 @@ export class Stateless implements Disposable {
       if (!conversation) methods.backend.noteClient(new CallClient(asking, undefined), 'gone');
     };
     const serverMeta = this.serverMeta(served);
-    const call = new ParkableCall(
-      { target, parking: this.parking, clock: methods.clock, serverMeta, end },
-      carrier,
-      responses,
-    );
+    const { parking } = this;
+    const call = new ParkableCall({ target, parking, clock: methods.clock, serverMeta, end }, carrier, responses);
     const client = new ModernClient(traits, serverMeta, mayAsk ? call : undefined);
     const asking = { client, conversation, listing };
     response.once('close', () => call.closed(carrier));
     const answer = answerRequest(method, params, { id, ...asking, reply: call, deps: methods });
-    if (answer.kind === 'later') return reply.release();
+    if (answer.kind === 'later') return;
     if (answer.kind === 'result') return call.settle(resultMessage(id, listResult(method, answer.json, serverMeta)));
     const error = errorIn(modernVersion, answer.error);
     const status = error.code === errorCodes.methodNotFound ? 404 : statusOf(modernVersion, error);
@@ -322,8 +303,6 @@ const noneParked: RpcError = {
   message: 'No call has this request state: it belongs to another call, was used, or has expired. Nothing was sent.',
 };
 
-const unknown: RpcError = { code: errorCodes.methodNotFound, message: 'Unknown method.' };
-
 const restarted = 'MCP Toolsets was started again';
 
 /** A client of both eras begins a session after this error. */
@@ -332,10 +311,6 @@ const unnamed: RpcError = {
   message:
     'Each conversation has its own instance here, and this request does not say which conversation it belongs to. Let the client start `mcp-toolsets connect` as its server. Or give each conversation its own address: the address of the toolset, then /c/ and 22 or more random letters and digits. In a protocol version before 2026-07-28, begin a session with `initialize`.',
 };
-
-function isKnown(method: string): boolean {
-  return method === 'server/discover' || method === 'subscriptions/listen' || isOfModernEra(method);
-}
 
 /** The page of an app is the same for all conversations (G8). */
 function isPageOfApp({ method, params }: RequestMessage, { tools }: ServedToolset): boolean {
@@ -353,39 +328,34 @@ interface StatelessTraits {
   readonly mirrors: boolean;
 }
 
-type Envelope =
-  | { readonly kind: 'right'; readonly traits: StatelessTraits }
-  | { readonly kind: 'wrong'; readonly error: RpcError };
-
 /** True if the conversation had begun at another gateway, or in an earlier run. */
 export function isBegunElsewhere(headers: IncomingHttpHeaders): boolean {
   return headers['mcp-toolsets-begun-elsewhere'] !== undefined;
 }
 
-/** Reads a request's statements about itself in `_meta` and in headers, and their faults (X8, G2). */
-export function readEnvelope(headers: IncomingHttpHeaders, message: RequestMessage): Envelope {
+/** Returns a request's statements about itself in `_meta` and in headers, or their fault (X8, G2). */
+export function readEnvelope(
+  headers: IncomingHttpHeaders,
+  message: RequestMessage,
+): StatelessTraits | { readonly fault: RpcError } {
   const meta = metaOf(message.params);
   const version = meta[metaKeys.protocolVersion];
   if (typeof version !== 'string')
     return invalid(`\`_meta\` must name the version in \`${metaKeys.protocolVersion}\`.`);
   const declared = meta[metaKeys.clientCapabilities];
-  if (!isObject(declared)) {
+  if (!isObject(declared))
     return invalid(`\`_meta\` must have the capabilities in \`${metaKeys.clientCapabilities}\`.`);
-  }
   const logLevel = meta[metaKeys.logLevel];
   if (logLevel !== undefined && !isLogLevel(logLevel)) return invalid('Unknown log level.');
   const mismatch = mismatchOf(headers, message, version);
-  if (mismatch !== undefined) return wrong({ code: errorCodes.headerMismatch, message: mismatch });
+  if (mismatch !== undefined) return { fault: { code: errorCodes.headerMismatch, message: mismatch } };
   if (version !== modernVersion) {
     const data = { supported: [modernVersion, ...protocolVersions], requested: version };
-    return wrong({ code: errorCodes.unsupportedVersion, message: 'Unsupported protocol version', data });
+    return { fault: { code: errorCodes.unsupportedVersion, message: 'Unsupported protocol version', data } };
   }
-  const clientInfo = meta[metaKeys.clientInfo];
   const mirrors = headers['mcp-toolsets-over'] !== 'stdio';
-  return {
-    kind: 'right',
-    traits: { clientInfo, declared, logLevel, begunElsewhere: isBegunElsewhere(headers), mirrors },
-  };
+  const clientInfo = meta[metaKeys.clientInfo];
+  return { clientInfo, declared, logLevel, begunElsewhere: isBegunElsewhere(headers), mirrors };
 }
 
 function mismatchOf(headers: IncomingHttpHeaders, { method, params }: RequestMessage, version: string) {
@@ -403,10 +373,6 @@ function mismatchOf(headers: IncomingHttpHeaders, { method, params }: RequestMes
   );
 }
 
-function invalid(message: string): Envelope {
-  return wrong({ code: errorCodes.invalidParams, message });
-}
-
-function wrong(error: RpcError): Envelope {
-  return { kind: 'wrong', error };
+function invalid(message: string): { readonly fault: RpcError } {
+  return { fault: { code: errorCodes.invalidParams, message } };
 }

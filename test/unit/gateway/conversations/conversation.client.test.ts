@@ -80,26 +80,15 @@ describe('gateway: clients of calls', () => {
       return over;
     }
 
-    it('a wait for elicitations ends when each is complete, also if it was before', async () => {
+    it('a wait for elicitations ends when each is complete', async () => {
       const session = open();
       const both = session.client.completed(['a', 'b', 'a']);
-      complete(session, 'a');
+      for (const other of [undefined, 5, {}, 'x'.repeat(1_000_000), 'a']) complete(session, other);
       assert.deepEqual(await areOver(both), [false]);
       complete(session, 'b');
       complete(session, 'c');
       const { client } = session;
-      assert.deepEqual(await areOver(both, client.completed(['c']), client.completed(['c'])), [true, true, false]);
-    });
-
-    it('early completions are kept in bounds, and never displace awaited ones', async () => {
-      const session = open();
-      const awaited = session.client.completed(['awaited']);
-      for (const wrong of [undefined, 5, {}, 'x'.repeat(1_000_000)]) complete(session, wrong);
-      for (let count = 0; count < 5_000; count++) complete(session, `early-${count}`);
-      complete(session, 'awaited');
-      const of = (id: string): Promise<void> => session.client.completed([id]);
-      const over = await areOver(awaited, of('early-0'), of('early-4999'), of('x'.repeat(1_000_000)));
-      assert.deepEqual(over, [true, false, true, false]);
+      assert.deepEqual(await areOver(both, client.completed(['c'])), [true, false]);
     });
   });
 });

@@ -14,12 +14,12 @@ describe('gateway: modern conversations (G3, L2a)', () => {
   beforeEach(() => {
     clock = new FakeClock();
     told = [];
-    conversations = new Conversations({
+    conversations = new Conversations(
       clock,
-      max: 2,
-      forgotten: ({ id }) => told.push(`forgotten ${id}`),
-      ended: ({ conversation }) => told.push(`ended ${conversation}`),
-    });
+      2,
+      ({ id }) => told.push(`forgotten ${id}`),
+      ({ conversation }) => told.push(`ended ${conversation}`),
+    );
   });
   afterEach(() => conversations.dispose());
 

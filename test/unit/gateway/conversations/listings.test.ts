@@ -161,7 +161,7 @@ describe('gateway: listings', () => {
   it('a conversation has its own listing until that is forgotten (G3g)', () => {
     backend.set('t', ['a']);
     backend.special.set('d1', [tool('a'), tool('b')]);
-    const of = (conversation: string): Listing => listings.of('t', 'plain', '2025-11-25', { conversation });
+    const of = (conversation: string): Listing => listings.of('t', 'plain', '2025-11-25', undefined, conversation);
     const [one, two] = [of('d1'), of('d2')];
     assert.deepEqual([names(one), names(two)], [['a', 'b'], ['a']]);
     const { version } = two.tools;

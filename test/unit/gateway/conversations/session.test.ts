@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { Cancellation, type CancelSignal } from '../../../../src/core/base/cancellation.js';
+import { cancelCall } from '../../../../src/core/gateway/conversations/conversation.js';
 import { Listings } from '../../../../src/core/gateway/conversations/listings.js';
 import { type Session, Sessions } from '../../../../src/core/gateway/conversations/session.js';
 import type { ClientKind } from '../../../../src/core/protocol/client.js';
@@ -135,23 +136,6 @@ describe('gateway: sessions', () => {
       assert.deepEqual(stream.sent, [listChanged]);
     });
 
-    it('reading one list of resources counts for the other only if the client never asks for it', () => {
-      const resourcesChanged = { jsonrpc: '2.0', method: 'notifications/resources/list_changed' };
-      const both = open();
-      const one = open();
-      both.noteListed('resources', 'templates');
-      backend.set('t', ['a'], { templates: [{ name: 'raw', uriTemplate: 'note://{x}' }] });
-      clock.advance(20);
-      both.noteListed('resources', 'resources');
-      one.noteListed('resources', 'resources');
-      const streams = [both, one].map((session) => {
-        const stream = new FakeStream();
-        session.listen(stream);
-        return stream.sent;
-      });
-      assert.deepEqual(streams, [[resourcesChanged], []]);
-    });
-
     it('list_changed does not reach sessions of other toolsets', () => {
       const session = open('u');
       const stream = new FakeStream();
@@ -226,8 +210,8 @@ describe('gateway: sessions', () => {
     it('a cancelled call is aborted, and settled without an answer', async () => {
       const session = open();
       const [one, two] = [beginCall(session, 1), beginCall(session, 2)];
-      assert.equal(session.cancel(1), true);
-      assert.equal(session.cancel(1), false);
+      assert.equal(cancelCall(session, 1), true);
+      assert.equal(cancelCall(session, 1), false);
       await turn();
       assert.deepEqual([one.signal.aborted, one.reply.settled, one.reply.sent], [true, 1, []]);
       assert.deepEqual([two.signal.aborted, two.reply.settled], [false, 0]);
@@ -236,7 +220,7 @@ describe('gateway: sessions', () => {
     it('ids of calls are compared with their type', () => {
       const session = open();
       beginCall(session, 1);
-      assert.equal(session.cancel('1'), false);
+      assert.equal(cancelCall(session, '1'), false);
     });
 
     it('closing a session cancels its calls or lets them run on', () => {

@@ -2,6 +2,7 @@ import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import assert from 'node:assert/strict';
 import { type Answer, type MethodDeps, AppOpenings } from '../../../../src/core/gateway/methods/requests.js';
 import type { ClientKind } from '../../../../src/core/protocol/client.js';
+import { cancelCall } from '../../../../src/core/gateway/conversations/conversation.js';
 import { Listings } from '../../../../src/core/gateway/conversations/listings.js';
 import { answerRequest, takeNotification } from '../../../../src/core/gateway/methods/methods.js';
 import { Session } from '../../../../src/core/gateway/conversations/session.js';
@@ -312,7 +313,7 @@ describe('gateway: methods', () => {
     it('a late outcome of a cancelled call does not answer a new call with its id', async () => {
       begin({ name: 'a' }, 7);
       const first = await backend.nextCall();
-      session.cancel(7);
+      cancelCall(session, 7);
       const reply = begin({ name: 'b' }, 7);
       first.answer(textOutcome('of the first'));
       await turn();

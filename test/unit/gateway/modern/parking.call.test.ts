@@ -11,7 +11,6 @@ const limitMs = 600_000;
 
 class FakeReply extends FakeStream {
   readonly answers: unknown[] = [];
-  release(): void {}
   override settle(answer: string | undefined): void {
     this.answers.push(answer === undefined ? undefined : JSON.parse(answer));
   }

@@ -8,7 +8,7 @@ describe('headers of a request of 2026-07-28', () => {
       const headers = { 'mcp-protocol-version': modernVersion, 'mcp-method': method };
       const _meta = { [metaKeys.protocolVersion]: modernVersion, [metaKeys.clientCapabilities]: {} };
       const envelope = readEnvelope(headers, { kind: 'request', id: 1, method, params: { _meta } });
-      return envelope.kind === 'wrong' ? envelope.error.message : undefined;
+      return 'fault' in envelope ? envelope.fault.message : undefined;
     };
     for (const method of ['tools/call', 'prompts/get', 'resources/read', 'tasks/get']) {
       assert.equal(errorOf(method), 'The header Mcp-Name is missing.', method);

@@ -1,0 +1,18 @@
+import assert from 'node:assert/strict';
+import { inPieces, pieceLength } from '../../../src/core/base/turns.js';
+
+describe('pieces of a text', () => {
+  it('a long text is cut, and no character is', async () => {
+    const text = `a${'🙂'.repeat(pieceLength)}b${'c'.repeat(pieceLength * 2)}d`;
+    const pieces = await inPieces(text, (piece) => piece);
+    assert.equal(pieces.join(''), text);
+    assert.ok(pieces.every((piece) => piece.length <= pieceLength + 1));
+    assert.ok(
+      pieces.every((piece) => Buffer.from(piece).toString() === piece),
+      'a pair was cut',
+    );
+    assert.equal(pieces.length, 5);
+  });
+
+  it('no text makes no pieces', async () => assert.deepEqual(await inPieces('', (piece) => piece), []));
+});
