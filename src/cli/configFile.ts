@@ -26,12 +26,7 @@ interface ConfigFiles {
 }
 
 /** The environment of every command. Secrets come from the keyring or from environment variables (C2). */
-export const configDeps: ConfigDeps = {
-  env: process.env,
-  directoryExists,
-  secret: secretOf,
-  envFile: readEnvFile,
-};
+export const configDeps: ConfigDeps = { env: process.env, directoryExists, secret: secretOf, envFile: readEnvFile };
 
 /** Parses the config files too, so the problems include those of their contents. */
 export function readConfig(folder: string): ConfigFiles & { readonly servers: readonly ConfiguredServer[] } {

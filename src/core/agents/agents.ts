@@ -75,11 +75,7 @@ const rows = {
       startup_timeout_sec: longestStartSeconds,
       tool_timeout_sec: longestCallSeconds,
     }),
-    {
-      form: 'toml',
-      container: 'mcp_servers',
-      trust: 'Codex reads this file in folders that you trust in Codex.',
-    },
+    { form: 'toml', container: 'mcp_servers', trust: 'Codex reads this file in folders that you trust in Codex.' },
   ),
   'copilot-cli': row(
     'Copilot CLI',

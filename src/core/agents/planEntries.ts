@@ -96,13 +96,7 @@ export function planEntries(request: EntriesRequest): EntriesPlan {
   if (reached.kind === 'impossible' || canonicalJson(reached.root) !== canonicalJson(expected)) {
     return { kind: 'impossible', reason: `${label} cannot be changed without touching other parts of it` };
   }
-  return {
-    kind: 'planned',
-    entries: planned,
-    edits: difference(text, after),
-    after,
-    report: report(request, planned),
-  };
+  return { kind: 'planned', entries: planned, edits: difference(text, after), after, report: report(request, planned) };
 }
 
 /**

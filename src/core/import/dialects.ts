@@ -76,10 +76,7 @@ export const dialects = {
   'claude-desktop': row(
     'Claude Desktop',
     ['$programs/Claude/claude_desktop_config.json', 'claude_desktop_config.json'],
-    {
-      ...settings,
-      references: [],
-    },
+    { ...settings, references: [] },
   ),
   'claude-code': row('Claude Code', ['./.mcp.json', '~/.claude.json'], {
     references: shell,
