@@ -2,6 +2,7 @@
 import { readConfig } from './configFile.js';
 import { FolderApprovals } from './folderApprovals.js';
 import { Interruption } from './interruption.js';
+import type { Options, Words } from './options.js';
 import { complain, complainOf, print, toJson } from './output.js';
 import { inOrder, isOfFile } from './render.js';
 import { keptOffers } from './keptOffers.js';
@@ -12,7 +13,7 @@ import { offerReview } from '../core/approval/offerReview.js';
 import { noClient, type Fields } from '../core/protocol/client.js';
 
 /** @param names the ids of servers; without names, all waiting servers */
-export async function approve(run: Run, names: readonly string[], yes: boolean): Promise<number> {
+export async function approve(run: Run, names: Words, { yes }: Options): Promise<number> {
   const { servers, problems } = readConfig(run.folder);
   const wrong = problems.filter(
     (problem) => isOfFile(problem) || (problem.severity === 'error' && names.includes(problem.server ?? '')),
@@ -45,7 +46,7 @@ export async function approve(run: Run, names: readonly string[], yes: boolean):
 }
 
 /** Accepts exactly the shown changes, even if the servers list others before the answer. */
-async function acceptChanges(run: Run, names: readonly string[], yes: boolean): Promise<number> {
+async function acceptChanges(run: Run, names: Words, yes: boolean): Promise<number> {
   const offers = await keptOffers(false, true);
   const only = names.length === 1 ? names[0] : undefined;
   let shown: readonly OfferChange[] = [];

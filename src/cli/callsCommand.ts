@@ -11,22 +11,11 @@ import { jsonLines } from '../core/base/text.js';
 import { callFileOf, callLines, followCalls } from '../core/files/callFile.js';
 import { conversationLabel } from '../core/protocol/conversationLabel.js';
 import { Interruption } from './interruption.js';
+import type { Options, Words } from './options.js';
 import { complain, misuse, passLine, print, reasonOf } from './output.js';
 import type { Run } from './withHost.js';
 
-export interface CallsRequest {
-  readonly server: string | undefined;
-  readonly agent: string | undefined;
-  readonly failed: boolean;
-  /** Such as `10m`. */
-  readonly since: string | undefined;
-  /** A number. */
-  readonly last: string | undefined;
-  readonly follow: boolean;
-}
-
-export async function calls(run: Run, words: readonly string[], request: CallsRequest): Promise<number> {
-  const [action, target] = words;
+export async function calls(run: Run, [action, target]: Words, request: Options): Promise<number> {
   if (action !== undefined && (action !== 'export' || target === undefined)) {
     return misuse('`calls` takes no argument, or `export` and a file.');
   }
@@ -39,7 +28,7 @@ export async function calls(run: Run, words: readonly string[], request: CallsRe
     return misuse(`"${request.last}" is no number of calls.`);
   const file = callFileOf(run.folder, homedir());
   const since = age === undefined ? undefined : systemClock.now() - age;
-  const filter: FactFilter = { ...request, since };
+  const filter: FactFilter = { server: request.server, agent: request.agent, failed: request.failed, since };
   try {
     const lines = await callLines(file);
     const found = factsIn(lines, filter).slice(-Math.min(last, lines.length));

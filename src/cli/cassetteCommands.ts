@@ -16,13 +16,14 @@ import { Guardian } from '../core/processes/guardian.js';
 import { Jobs } from '../core/processes/jobs.js';
 import { startProcess } from '../core/processes/processTree.js';
 import { Interruption } from './interruption.js';
+import type { Words } from './options.js';
 import { complain, misuse, passLine, reasonOf } from './output.js';
 import type { Run } from './withHost.js';
 
 /** A message may have this many bytes. */
 const longestLine = 64 << 20;
 
-export async function record(run: Run, file: string | undefined, words: readonly string[]): Promise<number> {
+export async function record(run: Run, [file, ...words]: Words): Promise<number> {
   const [command, ...args] = words;
   if (file === undefined || command === undefined) {
     return misuse('`record` takes a file and the command of a server, such as `record calls.jsonl -- npx -y server`.');
@@ -91,8 +92,7 @@ async function openCassette(file: string, head: string): Promise<WriteStream> {
   return cassette;
 }
 
-export async function replay(file: string | undefined): Promise<number> {
-  if (file === undefined) return misuse('`replay` takes the file of a cassette.');
+export async function replay(_: Run, [file = '']: Words): Promise<number> {
   let player: Player;
   try {
     const entries = parseCassette(readTextFileSync(path.resolve(file), largestForeignFile));

@@ -12,14 +12,14 @@ import { readConfigFiles } from './configFile.js';
 import { foundGateway, startEngine, tokenFileFor, type FoundGateway } from './gateways.js';
 import { Interruption } from './interruption.js';
 import { servingGuards } from './keptOffers.js';
-import type { Options } from './options.js';
+import type { Options, Words } from './options.js';
 import { complain } from './output.js';
 import { problemLine } from './render.js';
 import { withHost, type Run, type RunningHost } from './withHost.js';
 
-export async function connect(run: Run, toolset: string | undefined, options: Options): Promise<number> {
+export async function connect(run: Run, [toolset]: Words, options: Options): Promise<number> {
   const holdChanged = options['hold-changed'];
-  const tokenFile = tokenFileFor(run.folder, options['token-file']);
+  const tokenFile = tokenFileFor(run, options);
   const interruption = new Interruption();
   const own = new OwnGateway(run, toolset, holdChanged);
   // Another process does not know the options that protect this client (S3, S4).

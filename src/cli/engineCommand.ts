@@ -8,6 +8,7 @@ import { addressFileOf } from '../core/files/addressFile.js';
 import { lock } from '../core/files/fileLock.js';
 import { clientNames, engineIsReady, engineProgram, foundGateway, servedBy, tokenFileFor } from './gateways.js';
 import { servingGuards } from './keptOffers.js';
+import type { Options, Words } from './options.js';
 import { complain, print } from './output.js';
 import { openEndpoint } from './serveCommand.js';
 import { withHost, type Run } from './withHost.js';
@@ -18,9 +19,8 @@ const lingerMs = 60_000;
 /** A stopped engine ends its servers first. Waiting for it ends after this time, in milliseconds. */
 const stopLimitMs = 15_000;
 
-/** @param given the token file, relative to the working directory */
-export async function engine(run: Run, given: string | undefined): Promise<number> {
-  const tokenFile = tokenFileFor(run.folder, given);
+export async function engine(run: Run, _: Words, options: Options): Promise<number> {
+  const tokenFile = tokenFileFor(run, options);
   const { guards, onClient } = await servingGuards(run.folder, false);
   const unlock = await lock(`${addressFileOf(tokenFile, engineProgram)}.lock`, systemClock);
   try {
@@ -76,9 +76,8 @@ export class Visits implements Disposable {
   }
 }
 
-export async function stop(run: Run, given: string | undefined): Promise<number> {
-  const tokenFile = tokenFileFor(run.folder, given);
-  const engines = (await servedBy(tokenFile)).filter(({ program }) => program.kind === 'engine');
+export async function stop(run: Run, _: Words, options: Options): Promise<number> {
+  const engines = (await servedBy(tokenFileFor(run, options))).filter(({ program }) => program.kind === 'engine');
   if (engines.length === 0) return print('No engine serves this folder.');
   for (const { pid } of engines) process.kill(pid, 'SIGTERM');
   const limit = systemClock.now() + stopLimitMs;

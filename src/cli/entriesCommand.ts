@@ -13,14 +13,13 @@ import { readConfig, textIfThere } from './configFile.js';
 import { FolderApprovals } from './folderApprovals.js';
 import { tokenFileFor } from './gateways.js';
 import { lineDifference } from './lineDifference.js';
-import type { Options } from './options.js';
+import type { Options, Words } from './options.js';
 import { complain, complainLines, complainOf, misuse, print, reasonOf, toJson } from './output.js';
 import { inOrder, isOfFile } from './render.js';
 import type { Run } from './withHost.js';
 
-export async function writeEntries(run: Run, name: string | undefined, options: Options): Promise<number> {
+export async function writeEntries(run: Run, [name]: Words, options: Options): Promise<number> {
   const { write } = options;
-  if (name === undefined) return misuse('The name of an agent is missing.');
   const agent = agentKinds.find((kind) => kind === name);
   if (!agent) return misuse(`Unknown agent "${name}". Known agents: ${agentKinds.join(', ')}.`);
   const home = homedir();
@@ -53,7 +52,7 @@ export async function writeEntries(run: Run, name: string | undefined, options: 
     toolsets: [...new Set([...servers.map(({ id }) => id), builtInToolset])],
     launcher: isOfPackage ? packageLauncher(version) : homeLauncher,
     folder: realPath(run.folder),
-    tokenFile: tokenFileFor(run.folder, options['token-file']),
+    tokenFile: tokenFileFor(run, options),
   });
   if (plan.kind === 'impossible') return complain(`Nothing was written: ${plan.reason}.`);
   const starts = approvals.waiting(servers);

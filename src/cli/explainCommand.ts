@@ -7,14 +7,14 @@ import { teamPath } from '../core/team/grants.js';
 import { parseTeam, type Member } from '../core/team/team.js';
 import { exclusionPhrase, exclusionRemedy } from '../core/tools/exclusion.js';
 import { compilePermissions, permissionOf, type PermissionRules } from '../core/tools/permissions.js';
+import type { Words } from './options.js';
 import { PersonsPermissions } from './toolPermissions.js';
-import { complain, misuse, print, toJson } from './output.js';
+import { complain, print, toJson } from './output.js';
 import { positionText } from './render.js';
 import { withServers, type Run } from './withHost.js';
 
 /** The exit code is 0 if some agent gets a tool of this name. */
-export async function explainTool(run: Run, name: string | undefined): Promise<number> {
-  if (name === undefined) return misuse('`explain` takes the name of a tool.');
+export async function explainTool(run: Run, [name = '']: Words): Promise<number> {
   const members = membersOf(run.folder);
   // The editor does not read these permissions.
   const permissions = compilePermissions([run.permissions.rules]);

@@ -14,10 +14,12 @@ import { tokenFileOf, tokenIn } from '../core/files/tokenFile.js';
 import { everyToolset, programsPath, type ConnectedProgram } from '../core/gateway/routes.js';
 import { storedJson } from '../core/protocol/json.js';
 import { version } from '../../package.json';
+import type { Options } from './options.js';
 import { complain } from './output.js';
+import type { Run } from './withHost.js';
 
-export function tokenFileFor(folder: string, given: string | undefined): string {
-  return path.resolve(given ?? tokenFileOf(folder, homedir()));
+export function tokenFileFor({ folder }: Pick<Run, 'folder'>, options: Options): string {
+  return path.resolve(options['token-file'] ?? tokenFileOf(folder, homedir()));
 }
 
 export interface FoundGateway extends NotedAddress {

@@ -9,16 +9,11 @@ import { mindsPath } from '../core/config/sources.js';
 import { writeInside } from '../core/files/realFiles.js';
 import { textIfThere } from './configFile.js';
 import { lineDifference } from './lineDifference.js';
+import type { Options, Words } from './options.js';
 import { complain, complainLines, misuse, print, reasonOf, toJson } from './output.js';
 import type { Run } from './withHost.js';
 
-export function importFile(
-  { folder, json }: Pick<Run, 'folder' | 'json'>,
-  file: string | undefined,
-  formatName: string | undefined,
-  write: boolean,
-): number {
-  if (file === undefined) return misuse('The name of a file is missing.');
+export function importFile({ folder, json }: Run, [file = '']: Words, { format: formatName, write }: Options): number {
   const format = importFormats.find((known) => known === formatName);
   if (formatName !== undefined && !format) {
     return misuse(`Unknown format "${formatName}". Known formats: ${importFormats.join(', ')}.`);

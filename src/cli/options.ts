@@ -32,6 +32,8 @@ const options = {
 /** The options of all commands. Files are relative to the working directory. */
 export type Options = ReturnType<typeof parseCommandLine>['values'];
 
+export type Words = readonly string[];
+
 /** Throws with a sentence for a wrong command line. */
 export function parseCommandLine(args: string[]) {
   return parseArgs({ args, allowPositionals: true, options });

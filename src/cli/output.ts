@@ -2,7 +2,6 @@
 import { forTerminal, oneLine, visibleJson } from '../core/base/inert.js';
 import type { Problem } from '../core/base/problem.js';
 import { withoutSecrets } from '../core/base/secrets.js';
-import type { OtherOutcome } from '../core/protocol/request.js';
 import { inOrder, problemLine } from './render.js';
 
 const usage = `Usage: mcp-toolsets <command> [options]
@@ -123,12 +122,6 @@ export function reasonOf(error: unknown): string {
 
 export function complainOfDefect(error: unknown): void {
   complainLines(withoutSecrets(error instanceof Error ? (error.stack ?? error.message) : JSON.stringify(error)));
-}
-
-/** Says why a request has no result. */
-export function complainOfOutcome(outcome: Exclude<OtherOutcome, { kind: 'result' }>): 1 {
-  if (outcome.kind === 'cancelled') return complain('Cancelled.');
-  return complain(`The server answered with error ${outcome.code}: ${outcome.message}`);
 }
 
 /** Writes several lines of ours. Foreign values in it must have one line each. */

@@ -34,6 +34,10 @@ export function isOfFile({ server, severity }: Problem): boolean {
   return server === undefined && severity === 'error';
 }
 
+export function isBroken({ state }: ServerStatus): boolean {
+  return ['failed', 'invalid', 'signInNeeded', 'pending'].includes(state.kind);
+}
+
 export function inOrder(problems: readonly Problem[]): readonly Problem[] {
   return problems.toSorted((a, b) => {
     const [one, other] = [a.place.range.start, b.place.range.start];

@@ -3,11 +3,13 @@ import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { isSecretName, secretNameRule } from '../core/config/read/references.js';
 import { deleteSecret, NoKeyring, secretNames, storeSecret } from './keyring.js';
+import type { Words } from './options.js';
 import { ask, complain, misuse, print, toJson } from './output.js';
+import type { Run } from './withHost.js';
 
 const largestValue = 64 * 1024;
 
-export async function secret(json: boolean, [action, name, ...more]: readonly (string | undefined)[]): Promise<number> {
+export async function secret({ json }: Run, [action, name, ...more]: Words): Promise<number> {
   try {
     switch (action) {
       case 'list':

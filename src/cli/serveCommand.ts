@@ -12,18 +12,18 @@ import { createRestBackend } from '../core/host/restBackend.js';
 import { version } from '../../package.json';
 import { tokenFileFor } from './gateways.js';
 import { servingGuards } from './keptOffers.js';
-import type { Options } from './options.js';
+import type { Options, Words } from './options.js';
 import { complain, misuse, NewLines, print } from './output.js';
 import { inOrder, problemLine, subjectOfProblem } from './render.js';
 import { withHost, type Run, type RunningHost } from './withHost.js';
 
 const usualPort = '7427';
 
-export async function serveFolder(run: Run, options: Options): Promise<number> {
+export async function serveFolder(run: Run, _: Words, options: Options): Promise<number> {
   const { port: given = usualPort, 'approve-edits': approvesEdits, 'hold-changed': holdChanged } = options;
   const port = /^\d{1,5}$/.test(given) ? Number(given) : NaN;
   if (!(port < 65_536)) return misuse(`"${given}" is not a port. Use a number from 0 to 65535.`);
-  const tokenFile = tokenFileFor(run.folder, options['token-file']);
+  const tokenFile = tokenFileFor(run, options);
   const { guards, onClient } = await servingGuards(run.folder, holdChanged);
   const served: Served = { port, tokenFile, program: { kind: 'serve', version }, onClient };
   return withHost(run, (running) => serve(run, running, served), { ...guards, approvesEdits, goesOn: true });

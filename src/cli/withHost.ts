@@ -76,10 +76,10 @@ const memoryOnlySecrets: SecretStore = {
   onDidChange: () => ({ dispose: () => {} }),
 };
 
-export function withServers(run: Run, use: (running: RunningHost) => number): Promise<number> {
+export function withServers(run: Run, use: (running: RunningHost) => number | Promise<number>): Promise<number> {
   return withHost(run, async (running) => {
     await running.started;
-    return running.signal.aborted ? 1 : use(running);
+    return running.signal.aborted ? 1 : await use(running);
   });
 }
 
