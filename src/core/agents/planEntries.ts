@@ -56,16 +56,9 @@ export type EntriesPlan =
 const preferences: readonly string[] = ['timeout', 'startup_timeout_sec', 'tool_timeout_sec', 'tools'];
 
 /** Keys of an entry with an address, as earlier versions wrote them. Beside a command, they would be another server. */
-const addressKeys: readonly string[] = [
-  'url',
-  'httpUrl',
-  'serverUrl',
-  'headers',
-  'headersHelper',
-  'http_headers_helper',
-  'bearer_token_env_var',
-  'oauth',
-];
+const addressKeys = 'url httpUrl serverUrl headers headersHelper http_headers_helper bearer_token_env_var oauth'.split(
+  ' ',
+);
 
 export function planEntries(request: EntriesRequest): EntriesPlan {
   const { agent: kind, text = '', label, toolsets, launcher, folder } = request;
@@ -82,12 +75,12 @@ export function planEntries(request: EntriesRequest): EntriesPlan {
     const name = held?.[0] ?? freeName(id, [...wanted.keys()]);
     const there = (held?.[1] ?? {}) as Entries;
     const keys = changedKeys(there, own);
-    const removed = addressKeys.filter((key) => key in there);
-    const isSame = Object.keys(keys).length === 0 && removed.length === 0;
+    const rest = Object.fromEntries(Object.entries(there).filter(([key]) => !addressKeys.includes(key)));
+    const isShorter = Object.keys(rest).length < Object.keys(there).length;
+    const isSame = Object.keys(keys).length === 0 && !isShorter;
     planned.push({ id, name, change: isSame ? 'same' : held ? 'updated' : 'added' });
-    if (!isSame) changes.push({ name, keys, removed, isNew: held === undefined });
-    const kept = Object.entries(there).filter(([key]) => !removed.includes(key));
-    wanted.set(name, { ...Object.fromEntries(kept), ...keys });
+    if (!isSame) changes.push({ name, keys, rest: isShorter ? rest : undefined, isNew: held === undefined });
+    wanted.set(name, { ...rest, ...keys });
   }
   const after = changes.length === 0 ? text : writers[agent.form](text, agent.container, changes);
   const expected =
