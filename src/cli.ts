@@ -3,8 +3,7 @@
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { nearestFolder, readConfig } from './cli/configFile.js';
-import { writeEntries } from './cli/entriesCommand.js';
-import { importFile } from './cli/importCommand.js';
+import { importFile, writeEntries } from './cli/changeCommands.js';
 import { call, prompt, prompts, read, resources, tools } from './cli/offersCommands.js';
 import { givenOptions, parseCommandLine, type Options, type Words } from './cli/options.js';
 import { complain, complainOf, complainOfDefect, help, misuse, print, report, toJson } from './cli/output.js';

@@ -130,11 +130,6 @@ export function complainLines(text: string): 1 {
   return 1;
 }
 
-/** Writes a question. The person types behind it. */
-export function ask(text: string): void {
-  process.stderr.write(`${forTerminal(text)} `);
-}
-
 export function echo(text: string): void {
   process.stderr.write(text);
 }

@@ -1,10 +1,9 @@
 /** `mcp-toolsets secret` (C2). The value is never an argument, which other programs can see. */
-import { createInterface } from 'node:readline/promises';
-import { Writable } from 'node:stream';
 import { isSecretName, secretNameRule } from '../core/config/read/references.js';
 import { deleteSecret, NoKeyring, secretNames, storeSecret } from './keyring.js';
 import type { Words } from './options.js';
-import { ask, complain, misuse, print, toJson } from './output.js';
+import { complain, echo, misuse, print, toJson } from './output.js';
+import { typedLine } from './terminalQuestion.js';
 import type { Run } from './withHost.js';
 
 const largestValue = 64 * 1024;
@@ -54,21 +53,16 @@ async function set(name: string): Promise<number> {
 
 /** Resolves to undefined if the person gives up. */
 async function typed(name: string): Promise<string | undefined> {
-  const silent = new Writable({ write: (_piece, _encoding, done) => done() });
-  const lines = createInterface({ input: process.stdin, output: silent, terminal: true });
   const givenUp = new AbortController();
-  lines.on('SIGINT', () => givenUp.abort());
-  lines.on('close', () => givenUp.abort());
-  ask(`Value of ${name} (hidden while you type):`);
-  try {
-    return await lines.question('', { signal: givenUp.signal });
-  } catch (error) {
-    if (givenUp.signal.aborted) return undefined;
-    throw error;
-  } finally {
-    lines.close();
-    complain('');
-  }
+  const value = await typedLine({
+    input: process.stdin,
+    ask: () => echo(`Value of ${name} (hidden while you type): `),
+    echo: () => {},
+    interrupt: () => givenUp.abort(),
+    signal: givenUp.signal,
+  });
+  echo('\n');
+  return givenUp.signal.aborted ? undefined : value;
 }
 
 async function piped(): Promise<string> {
