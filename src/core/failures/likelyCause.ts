@@ -14,10 +14,10 @@ interface Circumstances {
   readonly runs?: boolean;
 }
 
-type Clue = readonly [
-  pattern: RegExp,
-  explain: (match: RegExpExecArray, text: string, circumstances: Circumstances) => LikelyCause | undefined,
-];
+type Explain = (text: string, match: RegExpExecArray, circumstances: Circumstances) => LikelyCause | undefined;
+
+/** In the texts, `$1` is the first group of the pattern. */
+type Clue = readonly [pattern: RegExp, explain: Explain] | readonly [pattern: RegExp, cause: string, fix: string];
 
 const networkCodes = 'ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH';
 const networkCode = new RegExp(String.raw`\b(?:${networkCodes})\b`);
@@ -46,7 +46,7 @@ const hostPatterns: readonly RegExp[] = [
   /\b((?:localhost|\d{1,3}(?:\.\d{1,3}){3}):\d{1,5})\b/,
 ];
 
-function explainUnreachable(_: RegExpExecArray, text: string): LikelyCause | undefined {
+function explainUnreachable(text: string): LikelyCause | undefined {
   const lines = text.split('\n').filter((line) => !sideline.test(line));
   const at = lines.findIndex((line) => networkError.test(line));
   if (at < 0) return undefined;
@@ -132,7 +132,7 @@ function explainMissing(text: string): LikelyCause | undefined {
 }
 
 /** Names the subcommand in a usage that starts a server. */
-function explainUsage(text: string, args: readonly string[]): LikelyCause {
+function explainUsage(text: string, _: RegExpExecArray, { args = [] }: Circumstances): LikelyCause {
   const names = ['mcp', 'mcp-server', 'mcp:start', 'mcp:serve', 'stdio', 'serve', 'server', 'start'];
   const listed = new Set<string>();
   for (const line of text.split('\n')) {
@@ -170,14 +170,14 @@ export function baseName(file: string): string {
 const clues: readonly Clue[] = [
   [
     /npm (?:ERR!|error) code E404|npm (?:ERR!|error) 404 .*?'?([@\w./-]+@[\w.^~*-]+)?'? is not in this registry/i,
-    (match) => ({
+    (_, match) => ({
       cause: `npm did not find the package${match[1] ? ` ${match[1]}` : ''}: its name is misspelt, or it is private.`,
       fix: 'Correct the package name in args, or log in to its registry.',
     }),
   ],
   [
     /npm (?:ERR!|error) code ETARGET|No matching version found for/i,
-    (_, text) => {
+    (text) => {
       const wanted =
         /No matching version found for ((?:@[\w.-]{1,100}\/)?[\w.-]{1,100})@([^\s'"]{1,60}?)\.?(?=[\s'"]|$)/m.exec(
           text,
@@ -192,29 +192,23 @@ const clues: readonly Clue[] = [
   ],
   [
     /could not determine executable to run/i,
-    () => ({
-      cause: 'The package has no command that npx could run.',
-      fix: 'Check the package name in args, or name its command with -p PACKAGE COMMAND.',
-    }),
+    'The package has no command that npx could run.',
+    'Check the package name in args, or name its command with -p PACKAGE COMMAND.',
   ],
   [
     /npm (?:ERR!|error) code (ENOTFOUND|EAI_AGAIN|ETIMEDOUT|ECONNREFUSED|ECONNRESET)/i,
-    (match) => ({
-      cause: `npm could not reach its registry (${match[1]}).`,
-      fix: 'Check the network and proxy settings, or install the package and start it directly.',
-    }),
+    'npm could not reach its registry ($1).',
+    'Check the network and proxy settings, or install the package and start it directly.',
   ],
   [
     // The error names the importing file or the missing one: either may be in npx's cache.
     /(?:Cannot find (?:module|package)|ERR_INVALID_PACKAGE_CONFIG|ENOTEMPTY)[^]{0,600}?((?:\/|\b[A-Za-z]:\\)[^\s'"][^'"\n]{0,300}?[\\/]_npx[\\/][0-9a-f]{8,64})(?=[\\/'"\s]|$)/,
-    (match) => ({
-      cause: `The npx installation in ${match[1]} is incomplete, perhaps because it was interrupted.`,
-      fix: `Delete the folder ${match[1]} and restart the server: npx then installs the package again.`,
-    }),
+    'The npx installation in $1 is incomplete, perhaps because it was interrupted.',
+    'Delete the folder $1 and restart the server: npx then installs the package again.',
   ],
   [
     /Cannot find module '([^'\n]{0,300}\.node)'|(Could not locate the bindings file|No native build was found|NODE_MODULE_VERSION|invalid ELF header|Could not load the "sharp" module)/,
-    (match, text) => {
+    (text, match) => {
       const file = match[1] ?? /[\w.-]{1,80}\.node\b/.exec(text)?.[0];
       return {
         cause: `Its native part${file === undefined ? '' : ` ${baseName(file)}`} was not built when the package was installed, or was built for another Node.js.`,
@@ -224,56 +218,48 @@ const clues: readonly Clue[] = [
   ],
   [
     /Cannot find (?:module|package) '(?!node:)([^'\n]{1,500})'/,
-    (match) => ({
-      cause: `Node did not find ${match[1]}: the path is wrong, or its dependencies are not installed.`,
-      fix: 'Correct the path in args or cwd, or install the dependencies there.',
-    }),
+    'Node did not find $1: the path is wrong, or its dependencies are not installed.',
+    'Correct the path in args or cwd, or install the dependencies there.',
   ],
-  [
-    /can't open file '([^'\n]{1,500})'/,
-    (match) => ({ cause: `Python did not find the file ${match[1]}.`, fix: 'Correct the path in args or cwd.' }),
-  ],
+  [/can't open file '([^'\n]{1,500})'/, 'Python did not find the file $1.', 'Correct the path in args or cwd.'],
   [
     /ModuleNotFoundError: No module named '([^'\n]{1,200})'/,
-    (match) => ({
-      cause: `Python has no module ${match[1]} in this environment.`,
-      fix: 'Install it, or name the Python of the right virtual environment as command.',
-    }),
+    'Python has no module $1 in this environment.',
+    'Install it, or name the Python of the right virtual environment as command.',
   ],
   [
     /not found in the package registry|No solution found when resolving|No matching distribution found/i,
-    () => ({
-      cause: 'uv did not find the package or a version of it that fits.',
-      fix: 'Correct the package name or its version in args.',
-    }),
+    'uv did not find the package or a version of it that fits.',
+    'Correct the package name or its version in args.',
   ],
   [
     /Cannot connect to the Docker daemon|docker daemon is not running|error during connect/i,
-    () => ({ cause: 'Docker is not running.', fix: 'Start Docker, then restart the server.' }),
+    'Docker is not running.',
+    'Start Docker, then restart the server.',
   ],
   [
     /Unable to find image|pull access denied|manifest unknown/i,
-    () => ({ cause: 'Docker did not find the image.', fix: 'Correct the image name in args, or pull it first.' }),
+    'Docker did not find the image.',
+    'Correct the image name in args, or pull it first.',
   ],
   [
     /EADDRINUSE|address already in use/i,
-    () => ({
-      cause: 'A port that it needs is taken, perhaps by another instance of it.',
-      fix: 'End the other program, or give the server another port.',
-    }),
+    'A port that it needs is taken, perhaps by another instance of it.',
+    'End the other program, or give the server another port.',
   ],
   [networkError, explainUnreachable],
   [
     /(?:TypeError|Error)[^\n]{0,40}: Invalid URL\b/,
-    () => ({ cause: 'It was given an address that is no URL.', fix: 'Correct the address in args or env.' }),
+    'It was given an address that is no URL.',
+    'Correct the address in args or env.',
   ],
   [
     /\bnot support Node\b|requires? (?:a )?(?:minimum )?(?:version of )?Node(?:\.js|JS)?\b|requires? (?:at least )?Node|Node(?:\.js)?(?: version)? ?(?:>=?|v?)? ?\d[\w.]{0,12}\+?(?: or (?:higher|later|newer|above))? (?:is )?required|(?:upgrade|update)(?: to| your)? Node|No such built-in module|Cannot find (?:module|package) 'node:|SyntaxError: (?:Unexpected token(?![^\n]{0,200}JSON)|The requested module|Invalid regular expression flags)|ERR_REQUIRE_ESM|ReferenceError: (?:File|CustomEvent|WebSocket|fetch|navigator|crypto|Iterator) is not defined|(?:withResolvers|toSorted|toReversed|markAsUncloneable|getBuiltinModule|Object\.groupBy|structuredClone) is not (?:a function|defined)|The engine "node" is incompatible/i,
-    (_, text) => wrongNode(text),
+    wrongNode,
   ],
   [
     /missing required (?:argument|option|flag)s?:? ?['"`]?([\w<>.-]{0,60})|the following (?:argument|option)s are required: ?([^\n]{0,100})|not enough (?:non-option )?arguments|too few arguments|required (?:argument|option|flag) ['"`]?([\w<>.-]{1,60})/i,
-    (match, text) => {
+    (text, match) => {
       if (missingVariables(text)) return undefined;
       const name = match[1] || match[2] || match[3] || '';
       return {
@@ -282,28 +268,33 @@ const clues: readonly Clue[] = [
       };
     },
   ],
-  [wanting, (_, text) => explainMissing(text)],
-  [/Unsupported engine|EBADENGINE/i, (_, text) => wrongNode(text)],
+  [wanting, explainMissing],
+  [/Unsupported engine|EBADENGINE/i, wrongNode],
   [
     /command not found|is not recognized as an internal or external command/i,
-    () => ({ cause: 'A command that it calls is not installed.', fix: 'Install the command that its output names.' }),
+    'A command that it calls is not installed.',
+    'Install the command that its output names.',
   ],
   [
     /(?:unknown|unrecognized|invalid|unexpected) (?:option|argument|command)/i,
-    () => ({ cause: 'It does not accept these arguments.', fix: 'Correct args as the output of the server says.' }),
+    'It does not accept these arguments.',
+    'Correct args as the output of the server says.',
   ],
-  [/^[ \t]{0,8}(?:usage\b|(?:available )?commands:)/im, (_, text, { args = [] }) => explainUsage(text, args)],
+  [/^[ \t]{0,8}(?:usage\b|(?:available )?commands:)/im, explainUsage],
   [
     /\b(?:listening|running|started|available|serving|served)\b[^\n]{0,60}?(?:(https?:\/\/[^\s'"<>()]{1,200})|\bport:? {0,2}(\d{2,5})\b|(?:on|at) (?:[\w.*-]{0,60}|\[[\da-f:]{0,40}\]|::):(\d{2,5})\b)/i,
-    (match, _, { runs = false }) => (runs ? explainListening(match[1], match[2] ?? match[3] ?? '') : undefined),
+    (_, match, { runs = false }) => (runs ? explainListening(match[1], match[2] ?? match[3] ?? '') : undefined),
   ],
 ];
 
 export function clueIn(output: readonly string[], circumstances: Circumstances = {}): LikelyCause | undefined {
   const text = output.join('\n');
-  for (const [pattern, explain] of clues) {
+  for (const [pattern, explain, fix = ''] of clues) {
     const match = pattern.exec(text);
-    const found = match ? explain(match, text, circumstances) : undefined;
+    if (!match) continue;
+    const filled = (words: string): string => words.replaceAll('$1', () => match[1] ?? '');
+    const found =
+      typeof explain === 'string' ? { cause: filled(explain), fix: filled(fix) } : explain(text, match, circumstances);
     if (found) return found;
   }
   return undefined;

@@ -28,8 +28,6 @@ export interface Dialect {
   readonly timeLimits: readonly TimeLimit[];
   /** True if a server with a command and a URL is reached at the URL. */
   readonly prefersUrl: boolean;
-  /** True if the variables of an entry fill the references in its headers. */
-  readonly fillsHeaders: boolean;
   /** True for a file with other settings too. Keys next to the servers get no note then. */
   readonly hasSettings: boolean;
   /**
@@ -54,7 +52,6 @@ function row(program: string, files: readonly string[], more: Partial<Dialect> =
     references: every,
     timeLimits: [],
     prefersUrl: false,
-    fillsHeaders: false,
     hasSettings: false,
     beside: [],
   };
@@ -173,7 +170,6 @@ export const dialects = {
     ...settings,
     at: ['extensions'],
     references: dollar,
-    fillsHeaders: true,
     timeLimits: [seconds('timeout', 'call')],
   }),
   librechat: row('LibreChat', ['./librechat.yaml'], {

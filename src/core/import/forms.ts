@@ -13,7 +13,7 @@ interface RawServer {
 
 interface RawServers {
   readonly servers: readonly RawServer[];
-  readonly notes: readonly ImportNote[];
+  readonly notes: ImportNote[];
   readonly inputs: ReadonlyMap<string, Input>;
   /** False if the file has nothing like servers. */
   readonly isKnown: boolean;

@@ -1,10 +1,9 @@
 /** Plans an import as a change of the config file, with a report for the person. Everything here is pure. */
-import { isDeepStrictEqual } from 'node:util';
-import { addServers, plainEntry } from '../config/edit/addServers.js';
+import { addServers } from '../config/edit/addServers.js';
 import { oneLine } from '../base/inert.js';
 import { applyEdits, type TextEdit } from '../yaml/edits.js';
 import { serverValues } from '../config/edit/serverEdits.js';
-import type { Import, ImportedEntry, ImportNote } from './imported.js';
+import type { Import, ImportNote } from './imported.js';
 import { importServers, type ImportRequest } from './importServers.js';
 import type { Held } from './values.js';
 
@@ -18,7 +17,7 @@ export type ImportPlan =
       readonly report: string;
     };
 
-interface PlanRequest extends Omit<ImportRequest, 'taken' | 'isThere' | 'held' | 'namesOf'> {
+interface PlanRequest extends Omit<ImportRequest, 'existing' | 'held'> {
   readonly label: string;
   /** The text of `.minds/mcp.yaml` without a byte order mark; undefined if the file does not exist. */
   readonly config: string | undefined;
@@ -29,23 +28,14 @@ interface PlanRequest extends Omit<ImportRequest, 'taken' | 'isThere' | 'held' |
 }
 
 export function planImport({ config, label, isOfEditor, valueOf, ...request }: PlanRequest): ImportPlan {
-  const existing = serverValues(config ?? '') ?? new Map<string, unknown>();
-  const imported = importServers({
-    ...request,
-    taken: new Set(existing.keys()),
-    held: heldIn(config, valueOf),
-    namesOf: (id) => namesIn(existing.get(id)),
-    // The person may have changed the secret into a variable.
-    isThere: (id: string, entry: ImportedEntry) =>
-      isDeepStrictEqual(withoutSource(existing.get(id)), withoutSource(plainEntry(entry))),
-  });
+  const existing = serverValues(config ?? '');
+  const imported = importServers({ ...request, ...(existing && { existing }), held: heldIn(config, valueOf) });
   if (imported.kind === 'unreadable') return { kind: 'impossible', reason: `${label}: ${imported.reason}` };
   const edits = addServers(config, imported.servers);
   if (!edits) {
-    const reason =
-      serverValues(config ?? '') === undefined
-        ? 'the config file has errors, which have to be corrected first'
-        : 'no server can be added below `servers` of the config file. Write its servers there, not an alias or a merge key';
+    const reason = existing
+      ? 'no server can be added below `servers` of the config file. Write its servers there, not an alias or a merge key'
+      : 'the config file has errors, which have to be corrected first';
     return { kind: 'impossible', reason };
   }
   const after = applyEdits(config ?? '', edits);
@@ -54,7 +44,7 @@ export function planImport({ config, label, isOfEditor, valueOf, ...request }: P
 
 /** The value of a name in the config file counts as unknown, because it may come from another place later. */
 export function heldIn(config: string | undefined, valueOf: Held): Held {
-  const names = new Set([...(serverValues(config ?? '') ?? new Map<string, unknown>()).values()].flatMap(namesIn));
+  const names = new Set([...(serverValues(config ?? '')?.values() ?? [])].flatMap(namesIn));
   return (name, isInput) => (names.has(name) ? '' : valueOf(name, isInput));
 }
 
@@ -63,10 +53,6 @@ function namesIn(value: unknown): string[] {
   return Object.entries(value).flatMap(([key, item]: [string, unknown]) =>
     typeof item === 'string' && (key === 'env' || key === 'secret') ? [item] : namesIn(item),
   );
-}
-
-function withoutSource(entry: unknown): unknown {
-  return JSON.parse(JSON.stringify(entry ?? null).replaceAll('"secret":', '"env":'));
 }
 
 const headings: readonly (readonly [ImportNote['kind'], string])[] = [

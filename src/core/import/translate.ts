@@ -13,7 +13,6 @@ import { durationText, milliseconds } from '../config/durations.js';
 import { commandWords, isShell } from '../config/read/commandWords.js';
 import type { Table } from './dialects.js';
 import type { ImportedEntry, ImportedValue, ImportNote } from './imported.js';
-import type { Piece } from '../config/foreignReferences.js';
 import { Values, type Input, type TranslationContext } from './values.js';
 
 interface Translation {
@@ -106,15 +105,11 @@ class Translator {
     const hasCommand = this.keys.has(...commandKeys);
     const plain = word?.toLowerCase() ?? '';
     if (plain === 'stdio' || plain === 'local') return 'stdio';
-    if (httpWords.includes(plain)) {
-      if (hasUrl) return 'streamable_http';
-      this.skip('it has no URL.');
-    } else if (word !== undefined) this.skip(`the transport \`${word.slice(0, 40)}\` does not exist here.`);
-    else if (hasUrl && hasCommand && !this.context.dialect.prefersUrl) this.skip('it has a command and a URL.');
-    else if (hasUrl) return 'streamable_http';
-    else if (hasCommand) return 'stdio';
-    else this.skip('it has neither a command nor a URL.');
-    return undefined;
+    if (httpWords.includes(plain)) return hasUrl ? 'streamable_http' : this.skip('it has no URL.');
+    if (word !== undefined) return this.skip(`the transport \`${word.slice(0, 40)}\` does not exist here.`);
+    if (hasUrl && hasCommand && !this.context.dialect.prefersUrl) return this.skip('it has a command and a URL.');
+    if (hasUrl) return 'streamable_http';
+    return hasCommand ? 'stdio' : this.skip('it has neither a command nor a URL.');
   }
 
   private program(values: Values): Partial<ImportedEntry> | undefined {
@@ -201,21 +196,8 @@ class Translator {
     }
     const url = values.url(written);
     const [table, variables] = [this.keys.table(...headerKeys), this.keys.table('env_http_headers')];
-    if (this.context.dialect.fillsHeaders) values.filled = this.variablesOfHeaders();
     const headers = values.headers(table, variables ?? {}, this.keys.text('bearer_token_env_var'));
-    for (const name of values.filled.keys())
-      if (!values.used.has(name)) this.note('lost', `the variable \`${name}\`: no header refers to it.`);
     return { url, ...(headers && { headers }) };
-  }
-
-  private variablesOfHeaders(): Map<string, Piece> {
-    const set = Object.entries(this.keys.table(...envKeys) ?? {}).map(
-      ([name, value]) => [name, { kind: 'text', text: asText(value) }] as const,
-    );
-    const kept = (this.keys.names('env_keys') ?? []).map(
-      (name) => [name, { kind: 'secret', name, written: name }] as const,
-    );
-    return new Map<string, Piece>([...kept, ...set]);
   }
 
   private timeouts(entry: ImportedEntry): void {

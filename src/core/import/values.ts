@@ -28,11 +28,7 @@ export class Variables {
   readonly referred = new Set<string>();
   readonly secrets = new Map<string, string>();
 
-  /** @param earlier the names in the entry of an earlier import, which are preferred */
-  constructor(
-    private readonly held: Held = () => undefined,
-    private readonly earlier: readonly string[] = [],
-  ) {}
+  constructor(private readonly held: Held = () => undefined) {}
 
   /** @param owner the id of the server; @param value distinguishes two uses of one name */
   name(wanted: string, owner: string, value: string): string {
@@ -52,10 +48,6 @@ export class Variables {
     const isInput = value.startsWith('input:');
     const isFree = (name: string): boolean =>
       [undefined, value].includes(this.values.get(name) ?? this.held(name, isInput));
-    const isSimilar = new RegExp(`(?:^|_)${plain}(?:_\\d+)?$`);
-    const before = [plain, ...this.earlier.filter((name) => isSimilar.test(name))];
-    const known = before.find((name) => this.earlier.includes(name) && !this.values.has(name));
-    if (known !== undefined) return known;
     const long = variableName(`${owner}_${plain}`).slice(0, longestName);
     const short = [plain, long].find(isFree);
     if (short !== undefined) return short;
@@ -111,9 +103,6 @@ export class Values {
   startsElsewhere = false;
   /** The `env` of the entry as written. A program like `mcp-remote` puts these variables into its arguments. */
   ownVariables: Table = {};
-  /** The variables of the entry for references in headers, and the names of those that headers refer to. */
-  filled: ReadonlyMap<string, Piece> = new Map();
-  readonly used = new Set<string>();
   /** Empty for a shell. */
   argumentSyntaxes: readonly Syntax[] = argumentSyntaxes;
 
@@ -285,13 +274,7 @@ export class Values {
 
   /** Returns text for a reference in an argument if the entry sets the variable: the started program reads it. */
   private unlessOwn(piece: Piece, where: string): Piece {
-    if (piece.kind !== 'variable') return piece;
-    if (where.startsWith('header')) {
-      const value = this.filled.get(piece.name);
-      if (value) this.used.add(piece.name);
-      return value ?? piece;
-    }
-    if (piece.fallback !== undefined || !where.startsWith('argument')) return piece;
+    if (piece.kind !== 'variable' || piece.fallback !== undefined || !where.startsWith('argument')) return piece;
     const own = this.ownVariables[piece.name];
     const isSet =
       typeof own === 'string' && piecesOf(own, this.context.dialect.references).every(({ kind }) => kind === 'text');

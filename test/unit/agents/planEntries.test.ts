@@ -123,7 +123,7 @@ describe('entries for other agents', () => {
         }[form];
         const home = '/home/ada';
         const file = fileOf(agent, { folder: '/ws', home }) ?? assert.fail('no file');
-        const found = importServers({ text, file, taken: new Set(), folders: { folder: '/ws', home } });
+        const found = importServers({ text, file, folders: { folder: '/ws', home } });
         assert.ok(found.kind === 'imported', JSON.stringify(found));
         assert.deepEqual(
           found.servers.map(({ id, entry }) => [id, entry.url]),
@@ -148,7 +148,7 @@ describe('entries for other agents', () => {
       const home = '/home/ada';
       const file = fileOf(agent, { folder: '/ws', home }) ?? assert.fail('no file');
       const text = after.replace('"connect"', '"run"');
-      const found = importServers({ text, file, taken: new Set(), folders: { folder: '/ws', home } });
+      const found = importServers({ text, file, folders: { folder: '/ws', home } });
       assert.ok(found.kind === 'imported', JSON.stringify(found));
       const [{ entry } = assert.fail('no server')] = found.servers;
       assert.equal(entry.transport, 'stdio');
