@@ -40,15 +40,9 @@ const changesServer = (key: string): boolean =>
   isSecretName(key) || /sandbox|helper|proxy|container|permission/i.test(key);
 
 const descriptive = [
-  'name',
-  'serverName',
-  'title',
-  'display_name',
-  'description',
-  '$schema',
-  'version',
-  'source',
-].concat(['icon', 'iconPath', 'faviconUrl', 'gallery', 'fromGalleryId', 'bundled', 'chatMenu']);
+  ...['name', 'serverName', 'title', 'display_name', 'description', '$schema', 'version', 'source'],
+  ...['icon', 'iconPath', 'faviconUrl', 'gallery', 'fromGalleryId', 'bundled', 'chatMenu'],
+];
 
 class Translator {
   private readonly notes: ImportNote[] = [];
@@ -73,19 +67,16 @@ class Translator {
     const launch = transport === 'stdio' ? this.program(values) : this.address(values);
     if (launch === undefined) return { entry: undefined, notes: this.notes };
     const entry: ImportedEntry = { transport, ...launch };
-    const tools = toolsOf(this.keys, (message) => this.lose(message));
+    const tools = this.tools();
     if (tools) entry.tools = tools;
-    for (const message of permissionNote(this.keys, () => (this.inexact = true))) this.note('lost', message);
+    this.permissions();
     this.timeouts(entry);
-    const off = [this.keys.truth('disabled'), ...enabledKeys.map((key) => this.keys.truth(key) === false)].includes(
-      true,
-    );
+    const states = enabledKeys.map((key) => this.keys.truth(key));
+    const off = this.keys.truth('disabled') === true || states.includes(false);
     this.rest(transport);
     if (this.inexact && !off) {
-      this.note(
-        'changed',
-        'it is imported with `enabled: false`, because the items under “Not carried over” may change what it does.',
-      );
+      const why = 'because the items under “Not carried over” may change what it does.';
+      this.note('changed', `it is imported with \`enabled: false\`, ${why}`);
     }
     return { entry: { ...((off || this.inexact) && { enabled: false }), ...entry }, notes: this.notes };
   }
@@ -141,11 +132,9 @@ class Translator {
     if (written === undefined) return undefined;
     const { folder } = this.context.folders;
     const file = this.path(values, written, '`envFile`');
-    if (file === undefined) return undefined;
-    if (isBelow(path.resolve(folder, file), folder)) return file;
-    return this.lose(
-      '`envFile` is outside the workspace folder, so it is not read. Move its variables to `env`, or the server to `~/.minds/mcp.yaml`.',
-    );
+    if (file === undefined || isBelow(path.resolve(folder, file), folder)) return file;
+    const fix = 'Move its variables to `env`, or the server to `~/.minds/mcp.yaml`.';
+    return this.lose(`\`envFile\` is outside the workspace folder, so it is not read. ${fix}`);
   }
 
   private commandLine(): string[] {
@@ -179,25 +168,77 @@ class Translator {
     if (holdsSecret(written)) {
       return this.lose(`${what} holds a secret. Only arguments and values can refer to a secret, so it is left out.`);
     }
-    const path = values.path(written, what);
-    if (path === undefined)
-      this.lose(`${what} refers to a variable. Only arguments and values can do so, so it stays as it was.`);
-    return path ?? written;
+    const found = values.path(written, what);
+    if (found !== undefined) return found;
+    this.lose(`${what} refers to a variable. Only arguments and values can do so, so it stays as it was.`);
+    return written;
   }
 
   private address(values: Values): Partial<ImportedEntry> | undefined {
     const written = this.keys.text(...urlKeys)?.trim();
     if (written === undefined || written === '') return this.skip('it has no URL.');
-    const [scheme] = /^[a-z][a-z0-9+.-]*:/i.exec(written) ?? [];
-    if (scheme !== undefined && !/^https?:$/i.test(scheme)) {
-      return this.skip(
-        `its URL begins with \`${scheme.slice(0, 20)}\`, and only \`http:\` and \`https:\` are supported here.`,
-      );
+    const [scheme = 'https:'] = /^[a-z][a-z0-9+.-]*:/i.exec(written) ?? [];
+    if (!/^https?:$/i.test(scheme)) {
+      const start = `its URL begins with \`${scheme.slice(0, 20)}\``;
+      return this.skip(`${start}, and only \`http:\` and \`https:\` are supported here.`);
     }
     const url = values.url(written);
     const [table, variables] = [this.keys.table(...headerKeys), this.keys.table('env_http_headers')];
     const headers = values.headers(table, variables ?? {}, this.keys.text('bearer_token_env_var'));
     return { url, ...(headers && { headers }) };
+  }
+
+  /** Returns allowed and denied tools as filters (N2). */
+  private tools(): ImportedEntry['tools'] | undefined {
+    const { keys } = this;
+    const lists = allowKeys.filter((key) => key !== 'tools' || !isObject(keys.peek(key)));
+    // Goose takes an empty list for all tools.
+    const available = keys.names('available_tools');
+    const allowed = keys.names(...lists) ?? (available?.length === 0 ? undefined : available);
+    const denied = [...(keys.names(...denyKeys) ?? []), ...(keys.names('disabledPatterns') ?? [])];
+    const exceptions = keys.names('enabledPatterns') ?? [];
+    if (allowed && !(allowed.length === 1 && allowed[0] === '*')) {
+      const kept = allowed.filter((name) => !denied.includes(name));
+      const patterns = kept.filter((name) => name.includes('*'));
+      if (patterns.length > 0 && denied.length > 0) {
+        const [inside, out] = [patterns, denied].map((list) => list.map((name) => `\`${name}\``).join(', '));
+        this.lose(`${out} of ${inside}: a whitelist wins over a blacklist here, so these tools are not kept out.`);
+      }
+      return kept.length > 0 ? { whitelist: kept } : { blacklist: ['*'] };
+    }
+    if (denied.length === 0) return undefined;
+    return { ...(exceptions.length > 0 && { whitelist: exceptions }), blacklist: denied };
+  }
+
+  /** Notes trusted tools, because permissions are a setting (S4). */
+  private permissions(): void {
+    const trusted = this.keys.take(...trustKeys);
+    const names = trusted === true ? ['*'] : Array.isArray(trusted) ? trusted.map(asText) : [];
+    const trustsAll = names.includes('*');
+    const modes = new Map(trustsAll ? [] : names.map((name) => [name, 'allow']));
+    const others: string[] = [];
+    const tools = this.keys.peek('tools');
+    if (isObject(tools)) this.keys.take('tools');
+    for (const [name, settings] of Object.entries(isObject(tools) ? tools : {})) {
+      // It may be a list of the tools that run.
+      this.inexact ||= !isObject(settings);
+      if (!isObject(settings)) others.push(`\`tools.${name}\``);
+      for (const [key, value] of Object.entries(isObject(settings) ? settings : {})) {
+        const permission = key === 'approval_mode' ? permissionsOfModes.get(value) : undefined;
+        if (permission === undefined) others.push(`\`tools.${name}.${key}\``);
+        else modes.set(name, permission);
+      }
+    }
+    const lost = (message: string): void => this.note('lost', message);
+    if (trustsAll)
+      lost('there, all tools run without a question. Here, list such tools in `mcpToolsets.toolPermissions`.');
+    if (modes.size > 0) {
+      const setting = `\`"mcpToolsets.toolPermissions": ${JSON.stringify(Object.fromEntries(modes))}\``;
+      lost(`permissions are a setting here: ${setting}, for the published names.`);
+    }
+    const unlike = 'there is nothing like it here.';
+    if (typeof trusted === 'string') lost(`the permission \`${trusted.slice(0, 40)}\`: ${unlike}`);
+    if (others.length > 0) lost(`${others.join(', ')}: ${unlike}`);
   }
 
   private timeouts(entry: ImportedEntry): void {
@@ -223,8 +264,7 @@ class Translator {
       const found = known.filter((key) => left.delete(key)).map((key) => `\`${key.slice(0, 40)}\``);
       if (found.length > 0) this.note(kind, `${found.join(', ')}: ${about}`);
     };
-    const oauth = 'most servers need none; see the key `oauth` for a client that is registered.';
-    named('lost', oauthKeys, oauth);
+    named('lost', oauthKeys, 'most servers need none; see the key `oauth` for a client that is registered.');
     const [foreign, how] =
       transport === 'stdio'
         ? [[...headerKeys, ...otherHeaderKeys, ...urlKeys], 'is started by a command']
@@ -258,77 +298,15 @@ function holdsSecret(text: string): boolean {
   return secretSpansOf(text).length > 0;
 }
 
-// Allowed and denied tools become filters (N2). Trusted tools become a note, because permissions are a setting (S4).
 const allowKeys = ['enabled_tools', 'enabledTools', 'allowedTools', 'allowed_tools', 'includeTools', 'tools'];
 const denyKeys = ['disabled_tools', 'disabledTools', 'deniedTools', 'excludeTools', 'excludedTools'];
 const trustKeys = ['alwaysAllow', 'autoApprove', 'autoAllow', 'auto_approve', 'trust'];
-
-function toolsOf(keys: Keys, lose: (message: string) => void): ImportedEntry['tools'] | undefined {
-  const allowed =
-    keys.names(...allowKeys.filter((key) => key !== 'tools' || !isObject(keys.peek(key)))) ?? available(keys);
-  const denied = [...(keys.names(...denyKeys) ?? []), ...(keys.names('disabledPatterns') ?? [])];
-  const exceptions = keys.names('enabledPatterns') ?? [];
-  if (allowed && !(allowed.length === 1 && allowed[0] === '*')) {
-    const kept = allowed.filter((name) => !denied.includes(name));
-    const patterns = kept.filter((name) => name.includes('*'));
-    if (patterns.length > 0 && denied.length > 0) {
-      const [inside, out] = [patterns, denied].map((list) => list.map((name) => `\`${name}\``).join(', '));
-      lose(`${out} of ${inside}: a whitelist wins over a blacklist here, so these tools are not kept out.`);
-    }
-    return kept.length > 0 ? { whitelist: kept } : { blacklist: ['*'] };
-  }
-  if (denied.length === 0) return undefined;
-  return { ...(exceptions.length > 0 && { whitelist: exceptions }), blacklist: denied };
-}
-
-/** Goose takes an empty list for all tools. */
-function available(keys: Keys): string[] | undefined {
-  const names = keys.names('available_tools');
-  return names?.length === 0 ? undefined : names;
-}
 
 const permissionsOfModes: ReadonlyMap<unknown, string> = new Map([
   ['approve', 'allow'],
   ['auto', 'allow'],
   ['prompt', 'ask'],
 ]);
-
-/** @param onList called for what may be a list of the tools that run */
-function permissionNote(keys: Keys, onList: () => void): string[] {
-  const trusted = keys.take(...trustKeys);
-  const names = trusted === true ? ['*'] : Array.isArray(trusted) ? trusted.map(asText) : [];
-  const trustsAll = names.includes('*');
-  const modes = new Map(trustsAll ? [] : names.map((name) => [name, 'allow']));
-  const others: string[] = [];
-  const tools = keys.peek('tools');
-  if (isObject(tools)) keys.take('tools');
-  for (const [name, settings] of Object.entries(isObject(tools) ? tools : {})) {
-    if (!isObject(settings)) {
-      onList();
-      others.push(`\`tools.${name}\``);
-      continue;
-    }
-    const { approval_mode: mode, ...rest } = settings;
-    const permission = permissionsOfModes.get(mode);
-    if (permission !== undefined) modes.set(name, permission);
-    else if (mode !== undefined) others.push(`\`tools.${name}.approval_mode\``);
-    for (const key of Object.keys(rest)) others.push(`\`tools.${name}.${key}\``);
-  }
-  const notes: string[] = [];
-  if (trustsAll) {
-    notes.push('there, all tools run without a question. Here, list such tools in `mcpToolsets.toolPermissions`.');
-  }
-  if (modes.size > 0) {
-    const setting = JSON.stringify(Object.fromEntries(modes));
-    notes.push(
-      `permissions are a setting here: \`"mcpToolsets.toolPermissions": ${setting}\`, for the published names.`,
-    );
-  }
-  if (typeof trusted === 'string')
-    notes.push(`the permission \`${trusted.slice(0, 40)}\`: there is nothing like it here.`);
-  if (others.length > 0) notes.push(`${others.join(', ')}: there is nothing like it here.`);
-  return notes;
-}
 
 /** Notes an unusable value. @param decides true if the server would do something else without it */
 type Complain = (message: string, decides: boolean) => undefined;
