@@ -19,7 +19,13 @@ type SourceReading =
 
 export function readSource(source: string, form: SourceForm): SourceReading {
   const text = withoutMark(source);
-  return form === 'toml' ? readToml(text) : form === 'yaml' ? readYamlMap(text) : readObject(text);
+  if (form === 'toml') return readToml(text);
+  const { errors, root } = form === 'yaml' ? readYaml(text) : readJson(text);
+  const [error] = errors;
+  if (!error) return plainOf(root, form === 'yaml' ? 'a map in YAML' : 'a JSON object');
+  const what = 'what' in error && form === 'json' ? `JSON: ${error.what}` : 'YAML';
+  const line = text.slice(0, error.span.start).split(/\r\n|\r|\n/).length;
+  return { kind: 'unreadable', reason: `it is not ${what} in line ${line}` };
 }
 
 function readToml(text: string): SourceReading {
@@ -30,26 +36,6 @@ function readToml(text: string): SourceReading {
     const where = error instanceof TomlError ? ` in line ${error.line}` : '';
     return { kind: 'unreadable', reason: `it is not TOML${where}` };
   }
-}
-
-function readYamlMap(text: string): SourceReading {
-  const { errors, root } = readYaml(text);
-  const [error] = errors;
-  if (error) return { kind: 'unreadable', reason: `it is not YAML in line ${lineAt(text, error.span.start)}` };
-  return plainOf(root, 'a map in YAML');
-}
-
-function readObject(text: string): SourceReading {
-  const { errors, root } = readJson(text);
-  const [error] = errors;
-  if (error) {
-    return { kind: 'unreadable', reason: `it is not JSON: ${error.what} in line ${lineAt(text, error.span.start)}` };
-  }
-  return plainOf(root, 'a JSON object');
-}
-
-function lineAt(text: string, offset: number): number {
-  return text.slice(0, offset).split(/\r\n|\r|\n/).length;
 }
 
 function plainOf(root: ValueNode, expected: string): SourceReading {
