@@ -80,7 +80,7 @@ function lazily<Name extends string>(part: () => Promise<Readonly<Record<Name, D
   return async (...given) => await (await part())[name](...given);
 }
 
-const engines = () => import('./cli/engineCommand.js');
+const serving = () => import('./cli/serveCommand.js');
 const cassettes = () => import('./cli/cassetteCommands.js');
 
 const commands = new Map<string, Command>(
@@ -104,7 +104,7 @@ const commands = new Map<string, Command>(
       most: 0,
       takes: [...starting, 'port', 'token-file', 'approve-edits', 'hold-changed'],
       serves: true,
-      does: lazily(() => import('./cli/serveCommand.js'), 'serveFolder'),
+      does: lazily(serving, 'serveFolder'),
     },
     connect: {
       most: 1,
@@ -112,8 +112,8 @@ const commands = new Map<string, Command>(
       serves: true,
       does: lazily(() => import('./cli/connectCommand.js'), 'connect'),
     },
-    engine: { most: 0, takes: ['token-file'], serves: true, does: lazily(engines, 'engine') },
-    stop: { most: 0, takes: ['token-file'], does: lazily(engines, 'stop') },
+    engine: { most: 0, takes: ['token-file'], serves: true, does: lazily(serving, 'engine') },
+    stop: { most: 0, takes: ['token-file'], does: lazily(serving, 'stop') },
     entries: { needs: 'The name of an agent', most: 1, takes: ['write', 'token-file'], does: writeEntries },
     calls: {
       most: 2,

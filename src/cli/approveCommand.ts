@@ -10,7 +10,7 @@ import { agreesOnTerminal, isTerminal } from './terminalQuestion.js';
 import { withHost, type Run, type RunningHost } from './withHost.js';
 import type { OfferChange } from '../core/approval/offerLedger.js';
 import { offerReview } from '../core/approval/offerReview.js';
-import { noClient, type Fields } from '../core/protocol/client.js';
+import { noClient, type ExpectedClient, type Fields } from '../core/protocol/client.js';
 
 /** @param names the ids of servers; without names, all waiting servers */
 export async function approve(run: Run, names: Words, { yes }: Options): Promise<number> {
@@ -72,12 +72,8 @@ async function acceptChanges(run: Run, names: Words, yes: boolean): Promise<numb
   };
   // Some servers list more for clients that can do more, so each kind of client has its own baseline.
   for (const declared of ['{}', ...offers.declaredFor(names)]) {
-    const guards = {
-      only,
-      offerReview: offers,
-      expects: () => ({ ...noClient, capabilities: JSON.parse(declared) as Fields }),
-    };
-    const code = await withHost({ ...run, asks: false, approve: false }, accept, guards);
+    const expects = (): ExpectedClient => ({ ...noClient, capabilities: JSON.parse(declared) as Fields });
+    const code = await withHost({ ...run, only, offerReview: offers, expects, asks: false, approve: false }, accept);
     if (code !== 0) return code;
   }
   if (run.json) return print(toJson(shown));

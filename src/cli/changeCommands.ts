@@ -5,7 +5,7 @@ import { agentKinds, agents, homeLauncher, packageLauncher } from '../core/agent
 import { planEntries } from '../core/agents/planEntries.js';
 import { markedAs, withoutMark } from '../core/base/byteOrderMark.js';
 import { realPath } from '../core/base/paths.js';
-import { utf8OrUtf16 } from '../core/base/textFile.js';
+import { largestForeignFile, utf8OrUtf16 } from '../core/base/textFile.js';
 import { builtInToolset, isEnabled } from '../core/config/model.js';
 import { mindsPath } from '../core/config/sources.js';
 import { writeLauncher } from '../core/files/launcherFile.js';
@@ -52,7 +52,10 @@ export function importFile({ folder, json }: Run, [label = '']: Words, { format:
   const source = path.resolve(label);
   const file = path.join(folder, mindsPath);
   try {
-    const [text, config] = [textIfThere(source, utf8OrUtf16), textIfThere(file)];
+    const [text, config] = [
+      textIfThere(source, largestForeignFile, utf8OrUtf16),
+      textIfThere(file, largestForeignFile),
+    ];
     if (text === undefined) return complain(`Nothing was imported: there is no file ${label}.`);
     const plan = planImport({
       text,
@@ -88,7 +91,7 @@ export async function writeEntries(run: Run, [name]: Words, options: Options): P
   const { file } = place;
   const approvals = await FolderApprovals.open(run.folder);
   try {
-    const text = textIfThere(file);
+    const text = textIfThere(file, largestForeignFile);
     const label = file.startsWith(run.folder + path.sep) ? path.relative(run.folder, file) : file;
     const { servers: configured, problems } = readConfig(run.folder);
     const ofFiles = problems.filter(isOfFile);

@@ -1,12 +1,11 @@
 /** `mcp-toolsets explain`: says on which roads agents get a tool, and why not on the others. */
 import path from 'node:path';
-import { asText } from '../core/base/text.js';
-import { largestConfigFile, readTextFileSync } from '../core/base/textFile.js';
 import { askedNote, explain, type ExplainedTool, type RoadAnswer } from '../core/host/explain.js';
 import { teamPath } from '../core/team/grants.js';
 import { parseTeam, type Member } from '../core/team/team.js';
 import { exclusionPhrase, exclusionRemedy } from '../core/tools/exclusion.js';
 import { compilePermissions, permissionOf, type PermissionRules } from '../core/tools/permissions.js';
+import { textIfThere } from './configFile.js';
 import type { Words } from './options.js';
 import { PersonsPermissions } from './toolPermissions.js';
 import { complain, print, toJson } from './output.js';
@@ -48,13 +47,10 @@ function permitted(answer: RoadAnswer, { original }: ExplainedTool, rules: Permi
 function membersOf(folder: string): readonly Member[] {
   const file = path.join(folder, teamPath);
   try {
-    const text = readTextFileSync(file, largestConfigFile);
-    const { team } = parseTeam({ file, folder, text });
-    return team?.members ?? [];
+    const text = textIfThere(file);
+    return (text === undefined ? undefined : parseTeam({ file, folder, text }).team?.members) ?? [];
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code !== 'ENOENT' && code !== 'ENOTDIR')
-      complain(`${teamPath} could not be read: ${asText((error as Error).message)}`);
+    complain(`${teamPath} could not be read: ${(error as Error).message}`);
     return [];
   }
 }

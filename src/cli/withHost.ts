@@ -38,6 +38,15 @@ export interface Run {
   readonly approve: boolean;
   readonly guardianScript: string;
   readonly script: string;
+  /** True if every server of the config files may start, now and later. */
+  readonly approvesEdits?: boolean;
+  /** See `Consent`. */
+  readonly goesOn?: boolean;
+  /** The only server to start. By default all start. */
+  readonly only?: string | undefined;
+  /** The client for the servers to expect. */
+  readonly expects?: () => ExpectedClient;
+  readonly offerReview?: OfferLedger;
 }
 
 export interface RunningHost {
@@ -56,18 +65,6 @@ export interface RunningHost {
   closeFirst(close: () => Promise<void>): void;
 }
 
-interface Guards {
-  /** True if every server of the config files may start, now and later. */
-  readonly approvesEdits?: boolean;
-  /** See `Consent`. */
-  readonly goesOn?: boolean;
-  /** The only server to start. By default all start. */
-  readonly only?: string | undefined;
-  /** The client for the servers to expect; by default that of the run. */
-  readonly expects?: (() => ExpectedClient) | undefined;
-  readonly offerReview: OfferLedger;
-}
-
 /** The command line stores no token of a sign-in. Tokens for machines stay in memory for one run. */
 const memoryOnlySecrets: SecretStore = {
   get: () => Promise.resolve(undefined),
@@ -83,12 +80,9 @@ export function withServers(run: Run, use: (running: RunningHost) => number | Pr
   });
 }
 
-export async function withHost(
-  run: Run,
-  use: (running: RunningHost) => Promise<number>,
-  guards?: Guards,
-): Promise<number> {
-  const { sources, problems } = readConfigFiles(run.folder);
+export async function withHost(run: Run, use: (running: RunningHost) => Promise<number>): Promise<number> {
+  const { folder, only, offerReview } = run;
+  const { sources, problems } = readConfigFiles(folder);
   if (problems.length > 0) return report(run.json, problems);
   const log: Log = {
     write: (level, message) => {
@@ -99,8 +93,7 @@ export async function withHost(
   const interruption = new Interruption();
   // No form arrives before `core` exists.
   const client = run.answers && formAnswers(run.answers, (text) => complain(core.redactor.redact(text)));
-  const { folder } = run;
-  const approvals = await FolderApprovals.open(folder, guards?.approvesEdits !== true);
+  const approvals = await FolderApprovals.open(folder, run.approvesEdits !== true);
   let readSources = (): Promise<void> => Promise.resolve();
   const core = assemble({
     surroundings: {
@@ -112,14 +105,14 @@ export async function withHost(
       guardianScript: run.guardianScript,
       makeAgents: agentsByEnvironment,
     },
-    settings: { filteredTools: () => 'information', trace: () => run.debug, only: guards?.only },
+    settings: { filteredTools: () => 'information', trace: () => run.debug, only },
     consent: {
       approvals: approvals.ledger,
       toolPermissions: {
         settings: () => [run.permissions.rules],
         ask: run.asks === false ? () => Promise.resolve('no') : askOnTerminal,
       },
-      ...(guards && { offerReview: guards.offerReview }),
+      ...(offerReview && { offerReview }),
     },
     stores: {
       secret: secretOf,
@@ -127,7 +120,7 @@ export async function withHost(
       conversations: new RememberedConversations({ stored: undefined, store: () => {}, isConversation: () => true }),
     },
     readSources: () => readSources(),
-    expectedClient: guards?.expects ?? (() => ({ ...noClient, capabilities: client?.capabilities ?? {} })),
+    expectedClient: run.expects ?? (() => ({ ...noClient, capabilities: client?.capabilities ?? {} })),
   });
   const { host } = core;
   const record = new CallFile(callFileOf(folder, homedir()), systemClock, (error) =>
@@ -140,8 +133,8 @@ export async function withHost(
   const closings: (() => Promise<void>)[] = [];
   try {
     const { servers } = new ConfigState().apply(sources, configDeps).model;
-    const wanted = servers.filter(({ id }) => (guards?.only ?? id) === id);
-    await approvals.ask(approvals.waiting(wanted), { ...run, goesOn: guards?.goesOn }, interruption.signal);
+    const wanted = servers.filter(({ id }) => (only ?? id) === id);
+    await approvals.ask(approvals.waiting(wanted), run, interruption.signal);
     if (interruption.signal.aborted) return await interruption.exitCode;
     const started = host.setSources(sources);
     const running: RunningHost = {

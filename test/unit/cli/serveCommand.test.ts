@@ -1,6 +1,6 @@
 /** The end of an engine without clients (G6d). */
 import assert from 'node:assert/strict';
-import { Visits } from '../../../src/cli/engineCommand.js';
+import { Visits } from '../../../src/cli/serveCommand.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
 
 describe('the clients of an engine', () => {
