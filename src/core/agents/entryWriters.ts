@@ -82,7 +82,7 @@ function nodeAt(text: string, path: readonly string[]): Node | undefined {
 export function withTomlEntries(text: string, container: string, changes: readonly EntryChange[]): string {
   // A file may have line breaks of both kinds.
   const end = text.includes('\r\n') ? '\r' : '';
-  const lines = text.split('\n');
+  let lines = text.split('\n');
   const last = lines.pop() ?? '';
   if (last !== '') lines.push(last + end);
   for (const { name, keys, rest, isNew } of changes) {
@@ -91,7 +91,7 @@ export function withTomlEntries(text: string, container: string, changes: readon
       if (lines.length > 0) lines.push(end);
       lines.push(`[${container}.${name}]${end}`);
       for (const [key, value] of entries) lines.push(`${key} = ${value}${end}`);
-    } else setInTable(lines, tableHead(container, name), entries, rest, end);
+    } else lines = setInTable(lines, tableHead(container, name), entries, rest, end);
   }
   return `${lines.join('\n')}\n`;
 }
@@ -102,19 +102,18 @@ function tableHead(container: string, name: string): RegExp {
 }
 
 function setInTable(
-  lines: string[],
+  lines: readonly string[],
   head: RegExp,
   entries: readonly (readonly [string, string])[],
   rest: Entries | undefined,
   lineEnd: string,
-): void {
+): string[] {
   const start = lines.findIndex((line) => head.test(line)) + 1;
-  if (start === 0) return;
-  const next = lines.findIndex((line, at) => at >= start && /^\s*\[/.test(line));
+  if (start === 0) return [...lines];
+  const found = lines.findIndex((line, at) => at >= start && /^\s*\[/.test(line));
+  const next = found < 0 ? lines.length : found;
   const keyOf = (line: string): string => /^\s*([\w-]+)\s*=/.exec(line)?.[1] ?? '';
-  const table = lines
-    .slice(start, next < 0 ? undefined : next)
-    .filter((line) => !rest || keyOf(line) === '' || keyOf(line) in rest);
+  const table = lines.slice(start, next).filter((line) => !rest || keyOf(line) === '' || keyOf(line) in rest);
   // Each missing key becomes the first one.
   for (const [key, value] of [...entries].reverse()) {
     const own = new RegExp(
@@ -124,7 +123,7 @@ function setInTable(
     if (at < 0) table.unshift(`${key} = ${value}${lineEnd}`);
     else table[at] = (table[at] ?? '').replace(own, (_, before: string, after: string) => before + value + after);
   }
-  lines.splice(start, next < 0 ? lines.length : next - start, ...table);
+  return [...lines.slice(0, start), ...table, ...lines.slice(next)];
 }
 
 export type Entries = Readonly<Record<string, unknown>>;
