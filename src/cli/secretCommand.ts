@@ -10,29 +10,24 @@ const largestValue = 64 * 1024;
 
 export async function secret({ json }: Run, [action, name, ...more]: Words): Promise<number> {
   try {
-    switch (action) {
-      case 'list':
-        return name === undefined ? list(json) : misuse(`\`secret list\` does not take the argument "${name}".`);
-      case 'set':
-      case 'delete':
-        if (name === undefined) return misuse('The name of a secret is missing.');
-        if (!isSecretName(name))
-          return misuse(`"${name}" cannot be the name of a secret: it must be ${secretNameRule}.`);
-        if (more.length > 0)
-          return misuse(
-            'Do not give the value as an argument, because other programs can see arguments. Type it when you are asked, or send it to the standard input.',
-          );
-        if (action === 'set') return await set(name);
-        return deleteSecret(name) ? print(`Deleted ${name}.`) : complain(`The keyring has no secret ${name}.`);
-      default:
-        return misuse('Write `secret set NAME`, `secret delete NAME` or `secret list`.');
+    if (action === 'list') {
+      return name === undefined ? list(json) : misuse(`\`secret list\` does not take the argument "${name}".`);
     }
+    if (action !== 'set' && action !== 'delete') {
+      return misuse('Write `secret set NAME`, `secret delete NAME` or `secret list`.');
+    }
+    if (name === undefined) return misuse('The name of a secret is missing.');
+    if (!isSecretName(name)) return misuse(`"${name}" cannot be the name of a secret: it must be ${secretNameRule}.`);
+    if (more.length > 0) {
+      const why = 'Do not give the value as an argument, because other programs can see arguments.';
+      return misuse(`${why} Type it when you are asked, or send it to the standard input.`);
+    }
+    if (action === 'set') return await set(name);
+    return deleteSecret(name) ? print(`Deleted ${name}.`) : complain(`The keyring has no secret ${name}.`);
   } catch (error) {
     if (!(error instanceof NoKeyring)) throw error;
-    const instead = name ?? 'of the same name as each secret';
-    return complain(
-      `The keyring of the system cannot be used (${error.message}). Set the environment variable ${instead} instead.`,
-    );
+    const fix = `Set the environment variable ${name ?? 'of the same name as each secret'} instead.`;
+    return complain(`The keyring of the system cannot be used (${error.message}). ${fix}`);
   }
 }
 

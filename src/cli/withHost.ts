@@ -65,11 +65,10 @@ export interface RunningHost {
   closeFirst(close: () => Promise<void>): void;
 }
 
+const nothing = (): Promise<undefined> => Promise.resolve(undefined);
 /** The command line stores no token of a sign-in. Tokens for machines stay in memory for one run. */
 const memoryOnlySecrets: SecretStore = {
-  get: () => Promise.resolve(undefined),
-  store: () => Promise.resolve(),
-  delete: () => Promise.resolve(),
+  ...{ get: nothing, store: nothing, delete: nothing },
   onDidChange: () => ({ dispose: () => {} }),
 };
 
@@ -84,11 +83,7 @@ export async function withHost(run: Run, use: (running: RunningHost) => Promise<
   const { folder, only, offerReview } = run;
   const { sources, problems } = readConfigFiles(folder);
   if (problems.length > 0) return report(run.json, problems);
-  const log: Log = {
-    write: (level, message) => {
-      if (run.debug) complain(`[${level}] ${message}`);
-    },
-  };
+  const log: Log = { write: (level, message) => run.debug && complain(`[${level}] ${message}`) };
   const serverLog = (server: string): Log => ({ write: (level, message) => log.write(level, `${server}: ${message}`) });
   const interruption = new Interruption();
   // No form arrives before `core` exists.

@@ -56,9 +56,7 @@ export type EntriesPlan =
 const preferences: readonly string[] = ['timeout', 'startup_timeout_sec', 'tool_timeout_sec', 'tools'];
 
 /** Keys of an entry with an address, as earlier versions wrote them. Beside a command, they would be another server. */
-const addressKeys = 'url httpUrl serverUrl headers headersHelper http_headers_helper bearer_token_env_var oauth'.split(
-  ' ',
-);
+const ofAddress = /^(?:url|httpUrl|serverUrl|headers|headersHelper|http_headers_helper|bearer_token_env_var|oauth)$/;
 
 export function planEntries(request: EntriesRequest): EntriesPlan {
   const { agent: kind, text = '', label, toolsets, launcher, folder } = request;
@@ -75,7 +73,7 @@ export function planEntries(request: EntriesRequest): EntriesPlan {
     const name = held?.[0] ?? freeName(id, [...wanted.keys()]);
     const there = (held?.[1] ?? {}) as Entries;
     const keys = changedKeys(there, own);
-    const rest = Object.fromEntries(Object.entries(there).filter(([key]) => !addressKeys.includes(key)));
+    const rest = Object.fromEntries(Object.entries(there).filter(([key]) => !ofAddress.test(key)));
     const isShorter = Object.keys(rest).length < Object.keys(there).length;
     const isSame = Object.keys(keys).length === 0 && !isShorter;
     planned.push({ id, name, change: isSame ? 'same' : held ? 'updated' : 'added' });
@@ -116,52 +114,44 @@ type Read =
 
 const writers = { json: withJsonEntries, toml: withTomlEntries, yaml: withYamlEntries } as const;
 
-/** Reads a list of named entries as a map, for comparison. */
-function readYamlEntries(text: string, { program, container }: Agent): Read {
-  const root = readYamlRoot(text);
-  if (!root) {
+function readEntries(text: string, { form, container, program }: Agent): Read {
+  const impossible = (reason: string): Read => ({ kind: 'impossible', reason });
+  if (text.trim() === '') {
     // A file with only servers would hide the program's default models.
-    const reason =
-      text.trim() === ''
-        ? `the file does not exist yet. ${program} keeps its models in it, so set up its models first`
-        : 'it is not YAML';
-    return { kind: 'impossible', reason };
+    const fix = `${program} keeps its models in it, so set up its models first`;
+    return form === 'yaml'
+      ? impossible(`the file does not exist yet. ${fix}`)
+      : { kind: 'read', root: {}, entries: {} };
   }
-  const named = namedEntries(root[container] ?? []);
-  if (!named) return { kind: 'impossible', reason: `\`${container}\` is not a list of servers that each have a name` };
-  const entries = Object.fromEntries(Object.entries(named).map(([key, { name: _, ...entry }]) => [key, entry]));
-  return { kind: 'read', root: { ...root, [container]: entries }, entries };
-}
-
-function readEntries(text: string, agent: Agent): Read {
-  const { form, container } = agent;
-  if (form === 'yaml') return readYamlEntries(text, agent);
-  if (text.trim() === '') return { kind: 'read', root: {}, entries: {} };
+  if (form === 'yaml') {
+    const root = readYamlRoot(text);
+    if (!root) return impossible('it is not YAML');
+    const named = namedEntries(root[container] ?? []);
+    if (!named) return impossible(`\`${container}\` is not a list of servers that each have a name`);
+    // The list becomes a map, for comparison.
+    const entries = Object.fromEntries(Object.entries(named).map(([key, { name: _, ...entry }]) => [key, entry]));
+    return { kind: 'read', root: { ...root, [container]: entries }, entries };
+  }
   const read = readSource(text, form);
-  if (read.kind === 'unreadable') return { kind: 'impossible', reason: read.reason };
+  if (read.kind === 'unreadable') return impossible(read.reason);
   const entries = read.root[container] ?? {};
   return isObject(entries)
     ? { kind: 'read', root: read.root, entries }
-    : { kind: 'impossible', reason: `\`${container}\` is not a map of servers` };
+    : impossible(`\`${container}\` is not a map of servers`);
 }
 
 function changedKeys(held: Entries, own: Entries): Entries {
-  return Object.fromEntries(
-    Object.entries(own).filter(
-      ([key, value]) =>
-        canonicalJson(held[key]) !== canonicalJson(value) && !(preferences.includes(key) && key in held),
-    ),
-  );
+  const isSet = (key: string, value: unknown): boolean =>
+    (preferences.includes(key) && key in held) || canonicalJson(held[key]) === canonicalJson(value);
+  return Object.fromEntries(Object.entries(own).filter(([key, value]) => !isSet(key, value)));
 }
 
 /** The toolset's own name if it is free: a program that finds a toolset in two places takes equal names for one server. */
 function freeName(id: string, taken: readonly string[]): string {
   const names = new Set(taken.map((name) => name.toLowerCase()));
-  const isFree = (name: string): boolean => !names.has(name.toLowerCase());
-  const base = `${id}-toolset`;
-  const free = [id, base].find(isFree);
-  if (free !== undefined) return free;
-  for (let number = 2; ; number++) if (isFree(`${base}-${number}`)) return `${base}-${number}`;
+  let free = id;
+  for (let number = 1; names.has(free.toLowerCase()); number++) free = `${id}-toolset${number > 1 ? `-${number}` : ''}`;
+  return free;
 }
 
 const words = { added: 'new', updated: 'changed', same: 'already there' } as const;
@@ -169,10 +159,8 @@ const words = { added: 'new', updated: 'changed', same: 'already there' } as con
 function report(request: EntriesRequest, planned: readonly PlannedEntry[]): string {
   const { agent: kind, label, launcher } = request;
   const { program, isOfFolder, trust } = agents[kind];
-  const source =
-    launcher.command === 'npx'
-      ? 'The entries start the package `mcp-toolsets` by `npx`.'
-      : 'The entries start `~/.minds/bin/mcp-toolsets.js`. The extension keeps this file up to date.';
+  const home = '`~/.minds/bin/mcp-toolsets.js`. The extension keeps this file up to date.';
+  const source = `The entries start ${launcher.command === 'npx' ? 'the package `mcp-toolsets` by `npx`.' : home}`;
   const file = isOfFolder
     ? 'They hold no path, no port and no token, so you can commit the file. It is the same on every machine.'
     : `They hold the path of this folder, because ${label} is for your whole machine.`;

@@ -9,11 +9,7 @@ import type { Syntax } from '../config/foreignReferences.js';
 
 export type Table = Readonly<Record<string, unknown>>;
 
-interface TimeLimit {
-  readonly key: string;
-  readonly unitMs: 1 | 1000;
-  readonly limits: 'connect' | 'call';
-}
+type TimeLimit = Readonly<{ key: string; unitMs: 1 | 1000; limits: 'connect' | 'call' }>;
 
 export interface Dialect {
   readonly program: string;
@@ -241,17 +237,11 @@ export function isOfEditor(file: string, folders: readonly string[]): boolean {
 /** Returns the files. The files of the workspace come first. */
 export function knownFiles({ folders, home, platform, appData, configHome }: Machine): string[] {
   const config = configHome ?? path.join(home, '.config');
-  const programs =
-    platform === 'darwin'
-      ? path.join(home, 'Library/Application Support')
-      : platform === 'win32'
-        ? (appData ?? path.join(home, 'AppData/Roaming'))
-        : config;
+  const onWindows = platform === 'win32' ? (appData ?? path.join(home, 'AppData/Roaming')) : config;
+  const programs = platform === 'darwin' ? path.join(home, 'Library/Application Support') : onWindows;
   // A remote editor has the files of its user in the last one.
-  const users = [
-    ...editors.map((name) => path.join(programs, name, 'User')),
-    path.join(home, '.vscode-server/data/User'),
-  ];
+  const ofEditors = editors.map((name) => path.join(programs, name));
+  const users = [...ofEditors, path.join(home, '.vscode-server/data')].map((each) => path.join(each, 'User'));
   const bases = { './': folders, '~/': [home], '$programs/': [programs], '$user/': users, '$config/': [config] };
   const files = Object.values<Dialect>(dialects).flatMap((dialect) => dialect.files);
   return Object.entries(bases).flatMap(([start, inFolders]) => {

@@ -28,16 +28,13 @@ export function serversIn(root: Table, dialect: Dialect, folders: ImportFolders)
     off = claudeCode(root, folders, servers, notes);
   else if (places.length > 0) for (const place of places) servers.add(valueAt(root, place), `\`${place}\``);
   else servers.add(Object.fromEntries(Object.entries(root).filter(([, value]) => isObject(value))), 'the file');
-  if (!dialect.hasSettings && root['numStartups'] === undefined) {
-    const known = ['$schema', 'inputs', ...places.map((place) => place.split('/')[0])];
-    const others = Object.keys(root).filter((key) => !known.includes(key));
-    for (const key of others) {
-      if (places.length === 0 && isObject(root[key])) continue;
-      notes.push({ kind: 'skipped', message: `\`${key.slice(0, 64)}\` is next to the servers, but is not a server.` });
-    }
+  const known = ['$schema', 'inputs', ...places.map((place) => place.split('/')[0])];
+  const hasOthers = dialect.hasSettings || root['numStartups'] !== undefined;
+  for (const [key, value] of hasOthers ? [] : Object.entries(root)) {
+    if (known.includes(key) || (places.length === 0 && isObject(value))) continue;
+    notes.push({ kind: 'skipped', message: `\`${key.slice(0, 64)}\` is next to the servers, but is not a server.` });
   }
-  for (const key of dialect.beside) {
-    if (valueAt(root, key) === undefined) continue;
+  for (const key of dialect.beside.filter((each) => valueAt(root, each) !== undefined)) {
     const name = key.replaceAll('/', '.');
     notes.push({ kind: 'lost', message: `\`${name}\` is next to the servers, and is not carried over.` });
   }
@@ -67,9 +64,8 @@ function placesIn(root: Table, dialect: Dialect, notes: ImportNote[]): readonly 
 }
 
 function valueAt(root: Table, place: string): unknown {
-  return place === ''
-    ? root
-    : place.split('/').reduce<unknown>((value, key) => (isObject(value) ? value[key] : undefined), root);
+  const keys = place === '' ? [] : place.split('/');
+  return keys.reduce<unknown>((value, key) => (isObject(value) ? value[key] : undefined), root);
 }
 
 function holdsServers(value: unknown): boolean {

@@ -85,8 +85,7 @@ class Translator {
   private userVariables(): (readonly [string, Input])[] {
     return Object.entries(this.keys.table('customUserVars') ?? {}).map(([name, about]) => {
       const { title, sensitive } = isObject(about) ? about : {};
-      const description = typeof title === 'string' ? title : '';
-      return [name, { description, isPassword: sensitive !== false, byDefault: undefined }];
+      return [name, { description: textOf(title) ?? '', isPassword: sensitive !== false, byDefault: undefined }];
     });
   }
 
@@ -340,34 +339,26 @@ class Keys {
   }
 
   text(...keys: string[]): string | undefined {
-    const value = this.take(...keys);
-    if (value === undefined || value === '') return undefined;
-    if (typeof value === 'string') return value;
-    if (typeof value === 'number') return String(value);
-    return this.wrong(keys, 'a text');
+    const text = this.as(keys, 'a text', (value) => (typeof value === 'number' ? String(value) : textOf(value)));
+    return text === '' ? undefined : text;
   }
 
   table(...keys: string[]): Table | undefined {
-    const value = this.take(...keys);
-    return value === undefined || isObject(value) ? value : this.wrong(keys, 'an object');
+    return this.as(keys, 'an object', (value) => (isObject(value) ? value : undefined));
   }
 
   /** Returns a list of names. A single name counts as a list. */
   names(...keys: string[]): string[] | undefined {
-    const value = this.take(...keys);
-    if (value === undefined) return undefined;
-    if (typeof value === 'string') return [value];
-    if (Array.isArray(value) && value.every((item) => typeof item === 'string')) return value;
-    return this.wrong(keys, 'a list of names');
+    return this.as(keys, 'a list of names', (value) => {
+      const names: readonly unknown[] = Array.isArray(value) ? value : [value];
+      return names.every((name) => typeof name === 'string') ? [...names] : undefined;
+    });
   }
 
   /** Returns a boolean, even if it is written as a text. */
   truth(key: string): boolean | undefined {
-    const value = this.take(key);
-    if (value === undefined || typeof value === 'boolean') return value;
-    if (/^true$/i.test(asText(value))) return true;
-    if (/^false$/i.test(asText(value))) return false;
-    return this.wrong([key], '`true` or `false`');
+    const isWord = (word: string, value: unknown): boolean => asText(value).toLowerCase() === word;
+    return this.as([key], '`true` or `false`', (value) => [true, false].find((one) => isWord(String(one), value)));
   }
 
   /** Returns milliseconds. @param unitMs the unit of a plain number */
@@ -375,21 +366,26 @@ class Keys {
     const value = this.take(key);
     if (value === undefined) return undefined;
     const isNumber = typeof value === 'number' || (typeof value === 'string' && /^\s*\d+(?:\.\d+)?\s*$/.test(value));
-    const ms = isNumber ? Number(value) * unitMs : typeof value === 'string' ? milliseconds(value) : undefined;
+    const ms = isNumber ? Number(value) * unitMs : milliseconds(asText(value));
     if (ms === undefined || ms <= 0) return this.complain(`\`${key}\` is not a duration.`, false);
     if (!isNumber || ms >= 1000) return ms;
-    const why = `would be ${ms} ms, which is too short to be meant, so it is not carried over`;
-    return this.complain(`\`${key}\` ${why}.`, false);
+    const why = 'too short to be meant, so it is not carried over';
+    return this.complain(`\`${key}\` would be ${ms} ms, which is ${why}.`, false);
   }
 
   left(): string[] {
     return Object.keys(this.raw).filter((key) => isThere(this.raw[key]) && !this.read.has(key));
   }
 
-  private wrong(keys: readonly string[], expected: string): undefined {
-    const key = keys.find((each) => isThere(this.raw[each])) ?? keys[0];
-    return this.complain(`\`${key}\` is not ${expected}.`, true);
+  private as<Value>(keys: readonly string[], expected: string, read: (value: unknown) => Value): Value | undefined {
+    const value = this.take(...keys);
+    const key = keys.find((each) => isThere(this.raw[each]));
+    return value === undefined ? undefined : (read(value) ?? this.complain(`\`${key}\` is not ${expected}.`, true));
   }
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
 }
 
 function isThere(value: unknown): boolean {
