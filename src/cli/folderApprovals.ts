@@ -15,13 +15,13 @@ import type { StatusSnapshot } from '../core/reconcile/status.js';
 import { complain, reasonOf } from './output.js';
 import { agreesOnTerminal, isTerminal } from './terminalQuestion.js';
 
-interface Consent {
-  /** The command line lets everything start, for this run. */
+export interface Consent {
+  /** True if everything may start, for this run. */
   readonly approve: boolean;
-  /** False for a command that an agent starts: only approved servers start. */
+  /** False for a command that an agent starts: it must not ask on the terminal, and only approved servers start. */
   readonly asks?: boolean;
   /** True for a program that goes on, and that perhaps nobody watches. */
-  readonly goesOn?: boolean | undefined;
+  readonly goesOn?: boolean;
 }
 
 export class FolderApprovals {
@@ -56,7 +56,11 @@ export class FolderApprovals {
    * Asks at a terminal. Elsewhere, the command is the consent to servers of the folder that were never approved. For a program that goes
    * on, it is only while nothing at all is approved, as in CI, or if no approval can be kept (S1i, S1h).
    */
-  async ask(waiting: readonly LaunchDescription[], consent: Consent, signal: AbortSignal): Promise<void> {
+  async ask(
+    waiting: readonly LaunchDescription[],
+    consent: Pick<Run, 'approve' | 'asks' | 'goesOn'>,
+    signal: AbortSignal,
+  ): Promise<void> {
     if (waiting.length === 0) return;
     if (consent.approve) this.ledger.allow(waiting);
     else if (consent.asks === false) return;

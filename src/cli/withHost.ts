@@ -17,7 +17,7 @@ import { noClient, type ExpectedClient, type Fields, type ServerClient } from '.
 import { RememberedConversations } from '../core/remembered/conversations.js';
 import { version } from '../../package.json';
 import { configDeps, readConfigFiles } from './configFile.js';
-import { FolderApprovals } from './folderApprovals.js';
+import { FolderApprovals, type Consent } from './folderApprovals.js';
 import { formAnswers } from './formAnswers.js';
 import { agentsByEnvironment } from './proxies.js';
 import { secretOf } from './keyring.js';
@@ -26,22 +26,17 @@ import { complain, NewLines, reasonOf, report } from './output.js';
 import { askOnTerminal } from './terminalQuestion.js';
 import type { PersonsPermissions } from './toolPermissions.js';
 
-export interface Run {
+export interface Run extends Consent {
   readonly folder: string;
   readonly json: boolean;
   readonly debug: boolean;
   /** The answers to forms of the called tool. Without them, the client declares no forms. */
   readonly answers?: Fields | undefined;
   readonly permissions: PersonsPermissions;
-  /** False for a command that must not ask on the terminal. */
-  readonly asks?: boolean;
-  readonly approve: boolean;
   readonly guardianScript: string;
   readonly script: string;
   /** True if every server of the config files may start, now and later. */
   readonly approvesEdits?: boolean;
-  /** See `Consent`. */
-  readonly goesOn?: boolean;
   /** The only server to start. By default all start. */
   readonly only?: string | undefined;
   /** The client for the servers to expect. */

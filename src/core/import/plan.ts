@@ -70,21 +70,16 @@ export function reportText(
 ): string {
   const ids = servers.map(({ id }) => `\`${id}\``).join(', ');
   const count = servers.length === 1 ? '1 server' : `${servers.length} servers`;
-  const lines = [servers.length === 0 ? `Nothing to import from ${file}.` : `${count} from ${file}: ${ids}.`];
-  if (isOfEditor && servers.length > 0) {
-    lines.push('', '## To do after the import', '');
-    lines.push(
-      `- Remove these servers from ${file}. As long as they are there, the editor uses them, not the toolsets.`,
-    );
-  }
-  for (const [kind, heading] of headings) {
-    const found = notes.filter((note) => note.kind === kind);
-    if (found.length === 0) continue;
-    lines.push('', `## ${heading}`, '');
-    for (const { server, message } of found) {
-      lines.push(server === undefined ? `- ${message}` : `- \`${server}\`: ${message}`);
-    }
-  }
+  const section = (heading: string, items: readonly string[]): string[] =>
+    items.length === 0 ? [] : ['', `## ${heading}`, '', ...items.map((item) => `- ${item}`)];
+  const why = 'As long as they are there, the editor uses them, not the toolsets.';
+  const after = isOfEditor && servers.length > 0 ? [`Remove these servers from ${file}. ${why}`] : [];
+  const textOf = ({ server, message }: ImportNote): string => (server === undefined ? '' : `\`${server}\`: `) + message;
+  const lines = [
+    servers.length === 0 ? `Nothing to import from ${file}.` : `${count} from ${file}: ${ids}.`,
+    ...section('To do after the import', after),
+    ...headings.flatMap(([kind, heading]) => section(heading, notes.filter((note) => note.kind === kind).map(textOf))),
+  ];
   // Names and values of the file may have line breaks.
   return `${lines.map(oneLine).join('\n')}\n`;
 }
