@@ -56,11 +56,7 @@ export class FolderApprovals {
    * Asks at a terminal. Elsewhere, the command is the consent to servers of the folder that were never approved. For a program that goes
    * on, it is only while nothing at all is approved, as in CI, or if no approval can be kept (S1i, S1h).
    */
-  async ask(
-    waiting: readonly LaunchDescription[],
-    consent: Pick<Run, 'approve' | 'asks' | 'goesOn'>,
-    signal: AbortSignal,
-  ): Promise<void> {
+  async ask(waiting: readonly LaunchDescription[], consent: Consent, signal: AbortSignal): Promise<void> {
     if (waiting.length === 0) return;
     if (consent.approve) this.ledger.allow(waiting);
     else if (consent.asks === false) return;
