@@ -243,18 +243,19 @@ function endingWords(ending: StdioEnding): string {
 }
 
 function outputWords({ stderr, stray, unfinished = '', sawMessage }: StdioRemains): string {
-  const out =
-    stray.length === 0 ? '' : `On stdout it wrote text that is not JSON-RPC:\n${quote(stray.slice(0, quotedLines))}`;
-  const rest = unfinished === '' ? '' : `The last line on stdout has no end:\n${quote([unfinished])}`;
-  const err = stderrWords(stderr);
-  if (out === '' && rest === '' && err === '')
-    return sawMessage ? 'It wrote JSON-RPC, but not this answer.' : 'It wrote nothing.';
-  return `${[out, rest, err].filter((part) => part !== '').join('\n')}\n`;
+  const parts = [
+    ...(stray.length === 0
+      ? []
+      : ['On stdout it wrote text that is not JSON-RPC:', quote(stray.slice(0, quotedLines))]),
+    ...(unfinished === '' ? [] : ['The last line on stdout has no end:', quote([unfinished])]),
+    ...(stderr.length === 0 ? [] : [stderrWords(stderr)]),
+  ];
+  if (parts.length > 0) return `${parts.join('\n')}\n`;
+  return sawMessage ? 'It wrote JSON-RPC, but not this answer.' : 'It wrote nothing.';
 }
 
 /** Quotes the line that names the error with the lines behind it, or else the last lines. */
 function stderrWords(stderr: readonly string[]): string {
-  if (stderr.length === 0) return '';
   const words = stderr.map(readable).filter((line) => !noise.test(line));
   const start = namingIndex(words);
   const isLate = start + quotedBehindError >= words.length;

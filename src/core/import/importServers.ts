@@ -108,9 +108,8 @@ function isSame(existing: unknown, entry: ImportedEntry, { referred }: Variables
 }
 
 function formOf(file: string): SourceForm | undefined {
-  const [, ending = ''] = /\.(\w+)$/.exec(file.toLowerCase()) ?? [];
-  if (/^jsonc?$/.test(ending)) return 'json';
-  return ending === 'toml' ? 'toml' : /^ya?ml$/.test(ending) ? 'yaml' : undefined;
+  const forms = { json: /\.jsonc?$/i, toml: /\.toml$/i, yaml: /\.ya?ml$/i };
+  return (['json', 'toml', 'yaml'] as const).find((form) => forms[form].test(file));
 }
 
 function unknownFile(before: string): Import {
