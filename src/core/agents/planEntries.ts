@@ -9,8 +9,9 @@ import path from 'node:path';
 import { canonicalJson } from '../base/canonicalJson.js';
 import { oneLine } from '../base/inert.js';
 import { isObject } from '../base/isObject.js';
+import type { Plan } from '../import/imported.js';
 import { readSource } from '../import/readSource.js';
-import { difference, type TextEdit } from '../yaml/edits.js';
+import { difference } from '../yaml/edits.js';
 import { isSecretName } from '../base/secrets.js';
 import { connectOf, leadsBackHere, toolsetOf } from '../import/ownEndpoint.js';
 import { agents, entryKeys, type Agent, type AgentKind, type Launcher } from './agents.js';
@@ -42,15 +43,7 @@ interface PlannedEntry {
   readonly change: 'added' | 'updated' | 'same';
 }
 
-export type EntriesPlan =
-  | { readonly kind: 'impossible'; readonly reason: string }
-  | {
-      readonly kind: 'planned';
-      readonly entries: readonly PlannedEntry[];
-      readonly edits: readonly TextEdit[];
-      readonly after: string;
-      readonly report: string;
-    };
+export type EntriesPlan = Plan<{ readonly entries: readonly PlannedEntry[] }>;
 
 /** Keys for the person's preference. They do not change the target. */
 const preferences: readonly string[] = ['timeout', 'startup_timeout_sec', 'tool_timeout_sec', 'tools'];
@@ -62,7 +55,7 @@ export function planEntries(request: EntriesRequest): EntriesPlan {
   const { agent: kind, text = '', label, toolsets, launcher, folder } = request;
   const agent = agents[kind];
   const before = readEntries(text, agent);
-  if (before.kind === 'impossible') return { kind: 'impossible', reason: `${label}: ${before.reason}` };
+  if (typeof before === 'string') return { kind: 'impossible', reason: `${label}: ${before}` };
   const planned: PlannedEntry[] = [];
   const changes: EntryChange[] = [];
   // A toolset may have the name `__proto__`.
@@ -84,7 +77,7 @@ export function planEntries(request: EntriesRequest): EntriesPlan {
   const expected =
     changes.length === 0 ? before.root : { ...before.root, [agent.container]: Object.fromEntries(wanted) };
   const reached = readEntries(after, agent);
-  if (reached.kind === 'impossible' || canonicalJson(reached.root) !== canonicalJson(expected)) {
+  if (typeof reached === 'string' || canonicalJson(reached.root) !== canonicalJson(expected)) {
     return { kind: 'impossible', reason: `${label} cannot be changed without touching other parts of it` };
   }
   return { kind: 'planned', entries: planned, edits: difference(text, after), after, report: report(request, planned) };
@@ -108,36 +101,27 @@ function hasCredential(entry: Entries): boolean {
   return [entry, ...headers].some((keys) => Object.keys(keys).some((key) => isSecretName(key) || /helper$/i.test(key)));
 }
 
-type Read =
-  | { readonly kind: 'impossible'; readonly reason: string }
-  | { readonly kind: 'read'; readonly root: Entries; readonly entries: Entries };
-
 const writers = { json: withJsonEntries, toml: withTomlEntries, yaml: withYamlEntries } as const;
 
-function readEntries(text: string, { form, container, program }: Agent): Read {
-  const impossible = (reason: string): Read => ({ kind: 'impossible', reason });
-  if (text.trim() === '') {
-    // A file with only servers would hide the program's default models.
-    const fix = `${program} keeps its models in it, so set up its models first`;
-    return form === 'yaml'
-      ? impossible(`the file does not exist yet. ${fix}`)
-      : { kind: 'read', root: {}, entries: {} };
-  }
+/** Returns the whole file and our part of it, or a phrase that says why it cannot be read. */
+function readEntries(text: string, agent: Agent): { readonly root: Entries; readonly entries: Entries } | string {
+  const { form, container, program } = agent;
+  // A file with only servers would hide the program's default models.
+  const models = `the file does not exist yet. ${program} keeps its models in it, so set up its models first`;
+  if (text.trim() === '') return form === 'yaml' ? models : { root: {}, entries: {} };
   if (form === 'yaml') {
     const root = readYamlRoot(text);
-    if (!root) return impossible('it is not YAML');
+    if (!root) return 'it is not YAML';
     const named = namedEntries(root[container] ?? []);
-    if (!named) return impossible(`\`${container}\` is not a list of servers that each have a name`);
+    if (!named) return `\`${container}\` is not a list of servers that each have a name`;
     // The list becomes a map, for comparison.
     const entries = Object.fromEntries(Object.entries(named).map(([key, { name: _, ...entry }]) => [key, entry]));
-    return { kind: 'read', root: { ...root, [container]: entries }, entries };
+    return { root: { ...root, [container]: entries }, entries };
   }
   const read = readSource(text, form);
-  if (read.kind === 'unreadable') return impossible(read.reason);
+  if (typeof read === 'string') return read;
   const entries = read.root[container] ?? {};
-  return isObject(entries)
-    ? { kind: 'read', root: read.root, entries }
-    : impossible(`\`${container}\` is not a map of servers`);
+  return isObject(entries) ? { root: read.root, entries } : `\`${container}\` is not a map of servers`;
 }
 
 function changedKeys(held: Entries, own: Entries): Entries {

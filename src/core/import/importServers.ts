@@ -51,8 +51,9 @@ function importWith(request: ImportRequest, variables: Variables): Import {
   const named = given ?? formatOfPath(file);
   const form = formOf(file) ?? formOf(named === undefined ? '' : (dialects[named].files[0] ?? ''));
   const reading = readSource(text, form ?? 'json');
-  if (reading.kind === 'unreadable') {
-    return named === undefined && form === undefined ? unknownFile(`${reading.reason}, and`) : reading;
+  if (typeof reading === 'string') {
+    const isUnknown = named === undefined && form === undefined;
+    return isUnknown ? unknownFile(`${reading}, and`) : { kind: 'unreadable', reason: reading };
   }
   const format = named ?? formatOfContent(reading.root);
   const row: Dialect = format === undefined ? unknownProgram : dialects[format];

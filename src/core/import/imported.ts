@@ -1,4 +1,5 @@
 /** The result of an import (C6): entries of `.minds/mcp.yaml` as plain values, and notes. */
+import type { TextEdit } from '../yaml/edits.js';
 
 /** A text, or a reference to a host variable or to a secret of the person (C2). */
 export type ImportedValue =
@@ -46,6 +47,16 @@ export type Import =
       /** The secrets of the file, by the names in the new entries. No text for a person has them. */
       readonly secrets: ReadonlyMap<string, string>;
     };
+
+/** A change of a file, to be shown and then written. `reason` is a phrase. */
+export type Plan<Beside> =
+  | { readonly kind: 'impossible'; readonly reason: string }
+  | (Beside & {
+      readonly kind: 'planned';
+      readonly edits: readonly TextEdit[];
+      readonly after: string;
+      readonly report: string;
+    });
 
 export interface ImportFolders {
   readonly folder: string;

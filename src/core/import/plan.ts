@@ -1,21 +1,13 @@
 /** Plans an import as a change of the config file, with a report for the person. Everything here is pure. */
 import { addServers } from '../config/edit/addServers.js';
 import { oneLine } from '../base/inert.js';
-import { applyEdits, type TextEdit } from '../yaml/edits.js';
+import { applyEdits } from '../yaml/edits.js';
 import { serverValues } from '../config/edit/serverEdits.js';
-import type { Import, ImportNote } from './imported.js';
+import type { Import, ImportNote, Plan } from './imported.js';
 import { importServers, type ImportRequest } from './importServers.js';
 import type { Held } from './values.js';
 
-export type ImportPlan =
-  | { readonly kind: 'impossible'; readonly reason: string }
-  | {
-      readonly kind: 'planned';
-      readonly imported: Extract<Import, { kind: 'imported' }>;
-      readonly edits: readonly TextEdit[];
-      readonly after: string;
-      readonly report: string;
-    };
+export type ImportPlan = Plan<{ readonly imported: Extract<Import, { kind: 'imported' }> }>;
 
 interface PlanRequest extends Omit<ImportRequest, 'existing' | 'held'> {
   readonly label: string;
