@@ -2,7 +2,7 @@
 import { nextEvent } from '../core/base/events.js';
 import { errorCodes } from '../core/protocol/errors.js';
 import type { Fields } from '../core/protocol/client.js';
-import type { OtherOutcome, Outcome } from '../core/protocol/request.js';
+import type { OtherOutcome, Outcome, ToolsetRequest } from '../core/protocol/request.js';
 import type { ServerStatus } from '../core/reconcile/status.js';
 import type { Toolset } from '../core/tools/catalogue.js';
 import { readObject, type Options, type Words } from './options.js';
@@ -91,7 +91,7 @@ export function read(run: Run, [uri = '']: Words, { server }: Options): Promise<
     let last: OtherOutcome | undefined;
     // Servers that list it come first. Others may have it by a template or unlisted.
     for (const { id } of toolsets.toSorted((a, b) => Number(lists(b)) - Number(lists(a)))) {
-      const outcome = await request(running, id, 'resources/read', { uri });
+      const outcome = await request(running, { toolset: id, method: 'resources/read', params: { uri } });
       if (outcome.kind !== 'error' || !unknownCodes.has(outcome.code)) return answer(run, outcome, show);
       last ??= outcome;
     }
@@ -113,7 +113,8 @@ export function prompt(run: Run, [name = '', json = '{}']: Words, { server }: Op
       const ids = holders.map(({ id }) => id).join(', ');
       return complain(`Several servers have a prompt "${name}": ${ids}. Choose one with --server.`);
     }
-    const outcome = await request(running, holder.id, 'prompts/get', { name, arguments: given });
+    const params = { name, arguments: given };
+    const outcome = await request(running, { toolset: holder.id, method: 'prompts/get', params });
     return answer(run, outcome, (result) => messageTexts(result).forEach(printContent));
   });
 }
@@ -164,13 +165,10 @@ function among({ host }: RunningHost, server: string | undefined): readonly Tool
   return host.catalogue.toolsets.filter(({ id }) => ids.includes(id));
 }
 
-function request(
-  { core, signal, client }: RunningHost,
-  toolset: string,
-  method: string,
-  params: Fields,
-): Promise<OtherOutcome> {
-  return core.backend.request({ toolset, method, params, conversation, signal, client });
+type Asked = Pick<ToolsetRequest, 'toolset' | 'method' | 'params'>;
+
+function request({ core, signal, client }: RunningHost, asked: Asked): Promise<OtherOutcome> {
+  return core.backend.request({ ...asked, conversation, signal, client });
 }
 
 /** Prints the result of a request, or why it has none. */

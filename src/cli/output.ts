@@ -144,20 +144,14 @@ export function help(): 0 {
   return print(usage.trimEnd());
 }
 
-export class NewLines {
-  private last: readonly string[] = [];
-
-  /** @param subjectOf returns the same text for lines of the same news */
-  constructor(
-    private readonly write: (line: string) => void,
-    private readonly subjectOf: (line: string) => string = (line) => line,
-  ) {}
-
-  say(lines: readonly string[]): void {
-    const subjects = lines.map(this.subjectOf);
-    for (const [index, line] of lines.entries()) if (!this.last.includes(subjects[index] ?? '')) this.write(line);
-    this.last = subjects;
-  }
+/** Writes only lines that were not in the last list. @param subjectOf returns the same text for lines of the same news */
+export function newLines(write: (line: string) => void, subjectOf = (line: string): string => line) {
+  let last: readonly string[] = [];
+  return (lines: readonly string[]): void => {
+    const subjects = lines.map(subjectOf);
+    for (const [index, line] of lines.entries()) if (!last.includes(subjects[index] ?? '')) write(line);
+    last = subjects;
+  };
 }
 
 export function toJson(value: unknown): string {

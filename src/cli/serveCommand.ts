@@ -17,7 +17,7 @@ import { version } from '../../package.json';
 import { clientNames, engineIsReady, engineProgram, foundGateway, servedBy, tokenFileFor } from './gateways.js';
 import { servingGuards } from './keptOffers.js';
 import type { Options, Words } from './options.js';
-import { complain, misuse, NewLines, print } from './output.js';
+import { complain, misuse, newLines, print } from './output.js';
 import { inOrder, problemLine, subjectOfProblem } from './render.js';
 import { withHost, type Run, type RunningHost } from './withHost.js';
 
@@ -75,8 +75,8 @@ async function openEndpoint(run: Run, running: RunningHost, served: Served): Pro
 }
 
 function tell(run: Run, { host, store }: RunningHost, endpoint: StableEndpoint, tokenFile: string): void {
-  const said = new NewLines(print);
-  const complained = new NewLines(complain, subjectOfProblem);
+  const said = newLines(print);
+  const complained = newLines(complain, subjectOfProblem);
   const look = (): void => {
     const { state } = endpoint;
     const toolsets = host.catalogue.toolsets.flatMap(({ id, tools }) => {
@@ -85,8 +85,8 @@ function tell(run: Run, { host, store }: RunningHost, endpoint: StableEndpoint, 
     });
     const lines = toolsets.map(({ id, url, tools }) => `${id}  ${url}  ${tools} ${tools === 1 ? 'tool' : 'tools'}`);
     const json = JSON.stringify({ state: state.kind, tokenFile, toolsets });
-    said.say(run.json ? [json] : [whereabouts(state, tokenFile), ...lines]);
-    complained.say(inOrder(host.snapshot.problems.filter(needsAttention)).map(problemLine));
+    said(run.json ? [json] : [whereabouts(state, tokenFile), ...lines]);
+    complained(inOrder(host.snapshot.problems.filter(needsAttention)).map(problemLine));
   };
   store.add(endpoint.onDidChange(look));
   store.add(host.onDidChange(look));
@@ -122,9 +122,8 @@ export async function engine(run: Run, _: Words, options: Options): Promise<numb
     // Of two engines that start at once, the second one leaves.
     if (await foundGateway(tokenFile, [engineProgram])) return print(engineIsReady);
     return await withHost({ ...run, ...guards, asks: false, approve: false }, async (running) => {
-      const visits = running.store.add(new Visits(systemClock, lingerMs));
-      const onConnections = (open: number): void => visits.note(open);
-      const served = { port: 0, tokenFile, program: engineProgram, onClient, onConnections };
+      const visits = running.store.add(visitsOf(systemClock, lingerMs));
+      const served = { port: 0, tokenFile, program: engineProgram, onClient, onConnections: visits.note };
       const endpoint = await openEndpoint(run, running, served);
       await unlock();
       if (typeof endpoint === 'number') return endpoint;
@@ -138,26 +137,17 @@ export async function engine(run: Run, _: Words, options: Options): Promise<numb
   }
 }
 
-export class Visits implements Disposable {
-  private readonly controller = new AbortController();
-  readonly ended = this.controller.signal;
-  private wait: Disposable | undefined;
-
-  constructor(
-    private readonly clock: Clock,
-    private readonly lingerMs: number,
-  ) {
-    this.note(0);
-  }
-
-  note(open: number): void {
-    this.wait?.dispose();
-    this.wait = open > 0 ? undefined : this.clock.after(this.lingerMs, () => this.controller.abort());
-  }
-
-  dispose(): void {
-    this.wait?.dispose();
-  }
+/** `note` is told the number of clients. `ended` aborts when there was none for a time. */
+export function visitsOf(clock: Clock, lingerMs: number) {
+  const controller = new AbortController();
+  let wait: Disposable | undefined;
+  const dispose = (): void => wait?.dispose();
+  const note = (open: number): void => {
+    dispose();
+    wait = open > 0 ? undefined : clock.after(lingerMs, () => controller.abort());
+  };
+  note(0);
+  return { ended: controller.signal, note, dispose };
 }
 
 export async function stop(run: Run, _: Words, options: Options): Promise<number> {

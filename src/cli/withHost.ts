@@ -22,7 +22,7 @@ import { formAnswers } from './formAnswers.js';
 import { agentsByEnvironment } from './proxies.js';
 import { secretOf } from './keyring.js';
 import { Interruption } from './interruption.js';
-import { complain, NewLines, reasonOf, report } from './output.js';
+import { complain, newLines, reasonOf, report } from './output.js';
 import { askOnTerminal } from './terminalQuestion.js';
 import type { PersonsPermissions } from './toolPermissions.js';
 
@@ -117,8 +117,8 @@ export async function withHost(run: Run, use: (running: RunningHost) => Promise<
     complain(`The record of calls could not be written: ${reasonOf(error)}.`),
   );
   core.recorder.onDidRecord((fact) => record.note(fact));
-  const waiting = new NewLines(complain);
-  host.onDidChange((snapshot) => waiting.say(approvals.waitingLines(snapshot)));
+  const waiting = newLines(complain);
+  host.onDidChange((snapshot) => waiting(approvals.waitingLines(snapshot)));
   const store = new DisposableStore('command');
   const closings: (() => Promise<void>)[] = [];
   try {

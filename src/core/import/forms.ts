@@ -21,13 +21,14 @@ interface RawServers {
 
 export function serversIn(root: Table, dialect: Dialect, folders: ImportFolders): RawServers {
   const notes: ImportNote[] = [];
-  const servers = new Servers(notes);
+  const servers: RawServer[] = [];
+  const add = (value: unknown, place: string): void => addServers(servers, notes, value, place);
   const places = placesIn(root, dialect, notes);
   let off: readonly unknown[] = [];
   if (dialect === dialects['claude-code'] && isObject(root['projects']))
     off = claudeCode(root, folders, servers, notes);
-  else if (places.length > 0) for (const place of places) servers.add(valueAt(root, place), `\`${place}\``);
-  else servers.add(Object.fromEntries(Object.entries(root).filter(([, value]) => isObject(value))), 'the file');
+  else if (places.length > 0) for (const place of places) add(valueAt(root, place), `\`${place}\``);
+  else add(Object.fromEntries(Object.entries(root).filter(([, value]) => isObject(value))), 'the file');
   const known = ['$schema', 'inputs', ...places.map((place) => place.split('/')[0])];
   const hasOthers = dialect.hasSettings || root['numStartups'] !== undefined;
   for (const [key, value] of hasOthers ? [] : Object.entries(root)) {
@@ -41,7 +42,7 @@ export function serversIn(root: Table, dialect: Dialect, folders: ImportFolders)
   const inputs = [root, ...places.map((place) => valueAt(root, place.split('/').slice(0, -1).join('/')))];
   const written = [...new Set(inputs)].flatMap((holder) => (isObject(holder) ? listOf(holder['inputs']) : []));
   return {
-    servers: withTools(withSwitches(servers.all, root, off), root),
+    servers: withTools(withSwitches(servers, root, off), root),
     notes,
     isKnown: places.length > 0 || Object.values(root).some(looksLikeServer),
     inputs: inputsOf(written, notes),
@@ -89,36 +90,27 @@ function flattened(entry: unknown): Table {
   };
 }
 
-class Servers {
-  readonly all: RawServer[] = [];
-
-  constructor(private readonly notes: ImportNote[]) {}
-
-  /** @param place the key above the servers, in a sentence */
-  add(value: unknown, place: string): void {
-    if (value === undefined || value === null) return;
-    if (Array.isArray(value)) {
-      for (const item of value) {
-        const number = this.all.length + 1;
-        const { name, ...raw }: Table = isObject(item) ? item : {};
-        const id = typeof name === 'string' && name !== '' ? name : `server-${number}`;
-        if (isObject(item)) this.all.push({ id, raw: flattened(raw) });
-        else this.skip(`item ${number} of ${place}: it is not an object.`);
-      }
-    } else if (isObject(value)) {
-      for (const [id, raw] of Object.entries(value)) {
-        if (id === '$schema') continue;
-        if (!isObject(raw)) this.skip(`\`${id}\` of ${place}: it is not an object.`);
-        else if (this.all.some((other) => other.id === id))
-          this.skip(`\`${id}\` of ${place}: another server of that name is used.`);
-        else this.all.push({ id, raw: flattened(raw) });
-      }
-    } else this.skip(`${place}: it is not an object.`);
-  }
-
-  private skip(message: string): void {
-    this.notes.push({ kind: 'skipped', message });
-  }
+/** Adds the servers below a key. @param place the key, in a sentence */
+function addServers(all: RawServer[], notes: ImportNote[], value: unknown, place: string): void {
+  const skip = (message: string): void => void notes.push({ kind: 'skipped', message });
+  if (value === undefined || value === null) return;
+  if (Array.isArray(value)) {
+    for (const item of value) {
+      const number = all.length + 1;
+      const { name, ...raw }: Table = isObject(item) ? item : {};
+      const id = typeof name === 'string' && name !== '' ? name : `server-${number}`;
+      if (isObject(item)) all.push({ id, raw: flattened(raw) });
+      else skip(`item ${number} of ${place}: it is not an object.`);
+    }
+  } else if (isObject(value)) {
+    for (const [id, raw] of Object.entries(value)) {
+      if (id === '$schema') continue;
+      if (!isObject(raw)) skip(`\`${id}\` of ${place}: it is not an object.`);
+      else if (all.some((other) => other.id === id))
+        skip(`\`${id}\` of ${place}: another server of that name is used.`);
+      else all.push({ id, raw: flattened(raw) });
+    }
+  } else skip(`${place}: it is not an object.`);
 }
 
 /**
@@ -126,14 +118,19 @@ class Servers {
  *
  * @returns the servers that are switched off
  */
-function claudeCode(root: Table, folders: ImportFolders, servers: Servers, notes: ImportNote[]): readonly unknown[] {
+function claudeCode(
+  root: Table,
+  folders: ImportFolders,
+  servers: RawServer[],
+  notes: ImportNote[],
+): readonly unknown[] {
   const note = (message: string): void => void notes.push({ kind: 'skipped', message });
   let off: readonly unknown[] = [];
   for (const [project, raw] of Object.entries(isObject(root['projects']) ? root['projects'] : {})) {
     if (!isObject(raw)) continue;
     if (samePath(project, folders.folder)) {
       if (Array.isArray(raw['disabledMcpServers'])) off = raw['disabledMcpServers'];
-      servers.add(raw['mcpServers'], '`mcpServers` of the project');
+      addServers(servers, notes, raw['mcpServers'], '`mcpServers` of the project');
       for (const key of ['enabledMcpjsonServers', 'disabledMcpjsonServers']) {
         const names = Array.isArray(raw[key]) ? raw[key].map((name) => `\`${asText(name)}\``) : [];
         if (names.length > 0)
@@ -144,9 +141,9 @@ function claudeCode(root: Table, folders: ImportFolders, servers: Servers, notes
       note(`${names.join(', ')} of the project ${project}: it is another folder.`);
     }
   }
-  servers.add(root['mcpServers'], '`mcpServers` of the user');
+  addServers(servers, notes, root['mcpServers'], '`mcpServers` of the user');
   for (const id of off) {
-    if (servers.all.some((server) => server.id === id)) continue;
+    if (servers.some((server) => server.id === id)) continue;
     note(`\`${asText(id)}\` of \`disabledMcpServers\`: the file has no such server.`);
   }
   return off;
@@ -158,16 +155,13 @@ function inputsOf(inputs: readonly Table[], notes: ImportNote[]): Map<string, In
     const secrets = hasPassword ? ', and a password becomes a secret that you enter once' : '';
     notes.push({ kind: 'lost', message: `\`inputs\`: each becomes a variable here${secrets}.` });
   }
-  const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
-  return new Map(
-    inputs.map(({ id, description, password, default: given }) => {
-      const isPassword = password === true;
-      return [
-        asText(id),
-        { description: textOf(description) ?? '', isPassword, byDefault: isPassword ? undefined : textOf(given) },
-      ];
-    }),
-  );
+  return new Map(inputs.map((input) => [asText(input['id']), inputOf(input)]));
+}
+
+function inputOf({ description, password, default: given }: Table): Input {
+  const isPassword = password === true;
+  const byDefault = typeof given === 'string' && !isPassword ? given : undefined;
+  return { description: typeof description === 'string' ? description : '', isPassword, byDefault };
 }
 
 /** Gemini CLI and Qwen Code allow and exclude servers in `mcp`. */
