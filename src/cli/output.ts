@@ -101,9 +101,8 @@ export function passLine(text: string): void {
 /** Writes bytes to a file or a pipe. A terminal could interpret them. */
 export function printBytes(bytes: Uint8Array): number {
   if (process.stdout.isTTY) {
-    return complain(
-      `This is not text (${bytes.length} bytes), so it is not written to the terminal. Send it to a file.`,
-    );
+    const why = `This is not text (${bytes.length} bytes), so it is not written to the terminal.`;
+    return complain(`${why} Send it to a file.`);
   }
   put(process.stdout, bytes);
   return 0;

@@ -156,8 +156,8 @@ export async function stop(run: Run, _: Words, options: Options): Promise<number
   for (const { pid } of engines) process.kill(pid, 'SIGTERM');
   const limit = systemClock.now() + stopLimitMs;
   while (engines.some(({ pid }) => isAlive(pid))) {
-    if (systemClock.now() > limit)
-      return complain(`The engine (process ${engines.map(({ pid }) => pid).join()}) does not end.`);
+    const pids = engines.map(({ pid }) => pid).join();
+    if (systemClock.now() > limit) return complain(`The engine (process ${pids}) does not end.`);
     await pause(20);
   }
   return print(engines.map((engine) => `The engine has ended. It served ${clientNames(engine)}.`).join('\n'));

@@ -214,9 +214,8 @@ function paramsOf({ params }: Message): Message {
 }
 
 function isSameRequest(one: Recorded, method: string, params: Message): boolean {
-  return (
-    one.method === method && (ofAnyParams.includes(method) || isRecorded(withoutMeta(one.params), withoutMeta(params)))
-  );
+  if (one.method !== method) return false;
+  return ofAnyParams.includes(method) || isRecorded(withoutMeta(one.params), withoutMeta(params));
 }
 
 function withoutMeta({ _meta, ...params }: Message): Message {
@@ -230,9 +229,8 @@ function isRecorded(recorded: unknown, given: unknown): boolean {
   if (typeof recorded !== 'object' || recorded === null) return recorded === given;
   if (typeof given !== 'object' || given === null || Array.isArray(recorded) !== Array.isArray(given)) return false;
   const [entries, others] = [Object.entries(recorded), new Map<string, unknown>(Object.entries(given))];
-  return (
-    entries.length === others.size && entries.every(([key, one]) => others.has(key) && isRecorded(one, others.get(key)))
-  );
+  if (entries.length !== others.size) return false;
+  return entries.every(([key, one]) => others.has(key) && isRecorded(one, others.get(key)));
 }
 
 /** True if a text has these parts in this order, with anything between them. */

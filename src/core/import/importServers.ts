@@ -19,7 +19,7 @@ import {
 import { serversIn } from './forms.js';
 import type { Import, ImportedEntry, ImportedServer, ImportFolders } from './imported.js';
 import { readSource, type SourceForm } from './readSource.js';
-import { translate } from './translate.js';
+import { Translator } from './translate.js';
 import { Variables, type Held } from './values.js';
 
 export interface ImportRequest {
@@ -73,20 +73,21 @@ function importWith(request: ImportRequest, variables: Variables): Import {
       continue;
     }
     const trial = new Variables(held);
-    const { entry: wanted } = translate(name, raw, { ...context, variables: trial });
+    const wanted = new Translator(name, raw, { ...context, variables: trial }).translate();
     const there = idsFor(name, existing).held.find((id) => wanted && isSame(existing.get(id), wanted, trial));
     if (there !== undefined) {
       skip(`the file has it already${there === name ? '' : `, as \`${there}\``}`);
       continue;
     }
     const id = idsFor(name, ids).free;
-    const { entry, notes: found } = translate(id, raw, context);
+    const translator = new Translator(id, raw, context);
+    const entry = translator.translate();
     if (entry) {
       ids.add(id);
       if (id !== name) notes.push({ kind: 'changed', server: id, message: renamed(name, existing) });
       servers.push({ id, written: name, entry });
     }
-    for (const note of found) notes.push(note);
+    for (const note of translator.notes) notes.push(note);
   }
   if (servers.length === 0 && notes.length === 0) {
     notes.push({ kind: 'skipped', message: `The file has no servers in the form of ${dialect.program}.` });
@@ -127,8 +128,9 @@ export function withSecretsApart(
   held: Held,
 ): { readonly entry: ImportedEntry; readonly secrets: ReadonlyMap<string, string> } | undefined {
   const variables = new Variables(held);
-  const made = translate(id, entry, { dialect: dialects['mcprc'], inputs: new Map(), folders, variables });
-  return made.entry && { entry: made.entry, secrets: variables.secrets };
+  const context = { dialect: dialects['mcprc'], inputs: new Map(), folders, variables };
+  const made = new Translator(id, entry, context).translate();
+  return made && { entry: made, secrets: variables.secrets };
 }
 
 type Taken = Pick<ReadonlySet<string>, 'has'>;

@@ -15,16 +15,6 @@ import type { Table } from './dialects.js';
 import type { ImportedEntry, ImportedValue, ImportNote } from './imported.js';
 import { Values, type Input, type TranslationContext } from './values.js';
 
-interface Translation {
-  /** Undefined for a server that import skips. A note gives the reason. */
-  readonly entry: ImportedEntry | undefined;
-  readonly notes: readonly ImportNote[];
-}
-
-export function translate(id: string, raw: Table, context: TranslationContext): Translation {
-  return new Translator(id, raw, context).translate();
-}
-
 const httpWords = ['http', 'sse', 'remote', 'streamable-http', 'streamable_http', 'streamablehttp'];
 const commandKeys = ['command', 'cmd'];
 /** Gemini CLI prefers `httpUrl`. */
@@ -44,8 +34,8 @@ const descriptive = [
   ...['icon', 'iconPath', 'faviconUrl', 'gallery', 'fromGalleryId', 'bundled', 'chatMenu'],
 ];
 
-class Translator {
-  private readonly notes: ImportNote[] = [];
+export class Translator {
+  readonly notes: ImportNote[] = [];
   private readonly keys: Keys;
   /** True if the entry would behave differently from the original. */
   private inexact = false;
@@ -58,14 +48,15 @@ class Translator {
     this.keys = new Keys(raw, (message, decides) => (decides ? this.lose(message) : this.note('lost', message)));
   }
 
-  translate(): Translation {
+  /** Returns undefined for a server that import skips. A note gives the reason. */
+  translate(): ImportedEntry | undefined {
     const transport = this.transport();
-    if (transport === undefined) return { entry: undefined, notes: this.notes };
+    if (transport === undefined) return undefined;
     const inputs = new Map([...this.context.inputs, ...this.userVariables()]);
     const context = { ...this.context, inputs };
     const values = new Values(this.id, context, (kind, message) => this.note(kind, message));
     const launch = transport === 'stdio' ? this.program(values) : this.address(values);
-    if (launch === undefined) return { entry: undefined, notes: this.notes };
+    if (launch === undefined) return undefined;
     const entry: ImportedEntry = { transport, ...launch };
     const tools = this.tools();
     if (tools) entry.tools = tools;
@@ -78,7 +69,7 @@ class Translator {
       const why = 'because the items under “Not carried over” may change what it does.';
       this.note('changed', `it is imported with \`enabled: false\`, ${why}`);
     }
-    return { entry: { ...((off || this.inexact) && { enabled: false }), ...entry }, notes: this.notes };
+    return { ...((off || this.inexact) && { enabled: false }), ...entry };
   }
 
   /** Returns the variables for which LibreChat asks each of its users. */
