@@ -85,43 +85,33 @@ export function withTomlEntries(text: string, container: string, changes: readon
   let lines = text.split('\n');
   const last = lines.pop() ?? '';
   if (last !== '') lines.push(last + end);
-  for (const { name, keys, rest, isNew } of changes) {
-    const entries = Object.entries(keys).map(([key, value]) => [key, JSON.stringify(value)] as const);
-    if (isNew) {
-      if (lines.length > 0) lines.push(end);
-      lines.push(`[${container}.${name}]${end}`);
-      for (const [key, value] of entries) lines.push(`${key} = ${value}${end}`);
-    } else lines = setInTable(lines, tableHead(container, name), entries, rest, end);
+  for (const change of changes) {
+    const { name, keys, isNew } = change;
+    const entries = Object.entries(keys).map(([key, value]) => `${key} = ${JSON.stringify(value)}${end}`);
+    if (!isNew) lines = withKeys(lines, container, change, end);
+    else lines = [...lines, ...(lines.length > 0 ? [end] : []), `[${container}.${name}]${end}`, ...entries];
   }
   return `${lines.join('\n')}\n`;
 }
 
-function tableHead(container: string, name: string): RegExp {
+function withKeys(lines: string[], container: string, { name, keys, rest }: EntryChange, lineEnd: string): string[] {
   const written = [name, JSON.stringify(name), `'${name}'`].map(escapeRegExp).join('|');
-  return new RegExp(`^\\s*\\[\\s*${container}\\s*\\.\\s*(?:${written})\\s*\\]\\s*(?:#[^\\n]*)?$`);
-}
-
-function setInTable(
-  lines: readonly string[],
-  head: RegExp,
-  entries: readonly (readonly [string, string])[],
-  rest: Entries | undefined,
-  lineEnd: string,
-): string[] {
+  const head = new RegExp(`^\\s*\\[\\s*${container}\\s*\\.\\s*(?:${written})\\s*\\]\\s*(?:#[^\\n]*)?$`);
   const start = lines.findIndex((line) => head.test(line)) + 1;
-  if (start === 0) return [...lines];
+  if (start === 0) return lines;
   const found = lines.findIndex((line, at) => at >= start && /^\s*\[/.test(line));
   const next = found < 0 ? lines.length : found;
   const keyOf = (line: string): string => /^\s*([\w-]+)\s*=/.exec(line)?.[1] ?? '';
   const table = lines.slice(start, next).filter((line) => !rest || keyOf(line) === '' || keyOf(line) in rest);
   // Each missing key becomes the first one.
-  for (const [key, value] of [...entries].reverse()) {
+  for (const [key, value] of Object.entries(keys).reverse()) {
     const own = new RegExp(
       `^(\\s*${key}\\s*=\\s*)(?:"(?:[^"\\\\]|\\\\.)*"|'[^']*'|[\\w.+-]+|\\[[^\\]\\n]*\\])(\\s*(?:#[^\\n]*)?)$`,
     );
     const at = table.findIndex((line) => own.test(line));
-    if (at < 0) table.unshift(`${key} = ${value}${lineEnd}`);
-    else table[at] = (table[at] ?? '').replace(own, (_, before: string, after: string) => before + value + after);
+    const text = JSON.stringify(value);
+    if (at < 0) table.unshift(`${key} = ${text}${lineEnd}`);
+    else table[at] = (table[at] ?? '').replace(own, (_, before: string, after: string) => before + text + after);
   }
   return [...lines.slice(0, start), ...table, ...lines.slice(next)];
 }

@@ -131,10 +131,8 @@ export function endedBeforeAnswer(facts: StdioFacts, ending: Exclude<StdioEnding
   const telling = tellingLine(output);
   const what = `${endingWords(ending)}${telling === undefined ? ' before it answered initialize.' : `: ${telling}`}`;
   if (ending.kind === 'exited') return ofProgram('server-exited', what, facts, likelyCause(ending.exit, output, args));
-  return ofProgram('server-not-jsonrpc', what, facts, {
-    fix: 'Check that command and args start an MCP server that speaks over stdio.',
-    ...clueIn(output, { args, runs: true }),
-  });
+  const fix = 'Check that command and args start an MCP server that speaks over stdio.';
+  return ofProgram('server-not-jsonrpc', what, facts, clueIn(output, { args, runs: true }) ?? { cause: '', fix });
 }
 
 export function neverAnswered(facts: StdioFacts, timeoutMs: number): StartFailure {
@@ -160,12 +158,8 @@ const otherProgram: Advice =
   'It may be another kind of program, or an MCP server that needs an argument to speak over stdio. → Check command and args; a server must write nothing but JSON-RPC to stdout, and its log to stderr.';
 
 /** Puts the command after the first line, because it is long and known. */
-function ofProgram(
-  code: ProblemCode,
-  what: string,
-  { launch, remains }: StdioFacts,
-  { cause = '', fix }: Partial<LikelyCause> & Pick<LikelyCause, 'fix'>,
-): StartFailure {
+function ofProgram(code: ProblemCode, what: string, facts: StdioFacts, { cause, fix }: LikelyCause): StartFailure {
+  const { launch, remains } = facts;
   const output = cause.startsWith('It wrote nothing') ? '' : outputWords(remains);
   const message = `${what}\n${sentences(`Command: ${commandLine(launch)}.`, output, cause)}`;
   return { code, message, fix, path: [] };

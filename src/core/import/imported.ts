@@ -7,6 +7,8 @@ export type ImportedValue =
   | { readonly prefix?: string; readonly env: string; readonly suffix?: string; readonly default?: string }
   | { readonly prefix?: string; readonly secret: string; readonly suffix?: string };
 
+export type ImportedTable = Readonly<Record<string, ImportedValue>>;
+
 export type ImportedEntry = {
   enabled?: false;
   transport: 'stdio' | 'streamable_http';
@@ -14,9 +16,9 @@ export type ImportedEntry = {
   args?: readonly ImportedValue[];
   cwd?: string;
   envFile?: string;
-  env?: Readonly<Record<string, ImportedValue>>;
+  env?: ImportedTable;
   url?: ImportedValue;
-  headers?: Readonly<Record<string, ImportedValue>>;
+  headers?: ImportedTable;
   tools?: { readonly whitelist?: readonly string[]; readonly blacklist?: readonly string[] };
   timeouts?: Readonly<Record<string, string>>;
 };
@@ -38,15 +40,15 @@ export interface ImportNote {
   readonly message: string;
 }
 
-export type Import =
-  | { readonly kind: 'unreadable'; readonly reason: string }
-  | {
-      readonly kind: 'imported';
-      readonly servers: readonly ImportedServer[];
-      readonly notes: readonly ImportNote[];
-      /** The secrets of the file, by the names in the new entries. No text for a person has them. */
-      readonly secrets: ReadonlyMap<string, string>;
-    };
+export interface Imported {
+  readonly kind: 'imported';
+  readonly servers: readonly ImportedServer[];
+  readonly notes: readonly ImportNote[];
+  /** The secrets of the file, by the names in the new entries. No text for a person has them. */
+  readonly secrets: ReadonlyMap<string, string>;
+}
+
+export type Import = Imported | { readonly kind: 'unreadable'; readonly reason: string };
 
 /** A change of a file, to be shown and then written. `reason` is a phrase. */
 export type Plan<Beside> =

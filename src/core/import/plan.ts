@@ -3,11 +3,11 @@ import { addServers } from '../config/edit/addServers.js';
 import { oneLine } from '../base/inert.js';
 import { applyEdits } from '../yaml/edits.js';
 import { serverValues } from '../config/edit/serverEdits.js';
-import type { Import, ImportNote, Plan } from './imported.js';
+import type { Imported, ImportNote, Plan } from './imported.js';
 import { importServers, type ImportRequest } from './importServers.js';
 import type { Held } from './values.js';
 
-export type ImportPlan = Plan<{ readonly imported: Extract<Import, { kind: 'imported' }> }>;
+export type ImportPlan = Plan<{ readonly imported: Imported }>;
 
 interface PlanRequest extends Omit<ImportRequest, 'existing' | 'held'> {
   readonly label: string;
@@ -55,11 +55,7 @@ const headings: readonly (readonly [ImportNote['kind'], string])[] = [
 ];
 
 /** Returns the report of an import in Markdown, for terminals too. @param file its name for a person */
-export function reportText(
-  file: string,
-  { servers, notes }: Extract<Import, { kind: 'imported' }>,
-  isOfEditor = false,
-): string {
+export function reportText(file: string, { servers, notes }: Imported, isOfEditor = false): string {
   const ids = servers.map(({ id }) => `\`${id}\``).join(', ');
   const count = servers.length === 1 ? '1 server' : `${servers.length} servers`;
   const section = (heading: string, items: readonly string[]): string[] =>

@@ -5,7 +5,7 @@
 import { isSecret, secretSpansOf, withoutSecrets, type SecretSpan } from '../base/secrets.js';
 import { asText } from '../base/text.js';
 import type { Dialect, Table } from './dialects.js';
-import type { ImportedValue, ImportNote, ImportFolders } from './imported.js';
+import type { ImportedTable, ImportedValue, ImportNote, ImportFolders } from './imported.js';
 import {
   argumentSyntaxes,
   everySyntax,
@@ -106,7 +106,7 @@ export class Values {
   ) {}
 
   /** @param kept the names of variables with values in the program's own storage */
-  env(table: Table | undefined, kept: readonly string[]): Record<string, ImportedValue> | undefined {
+  env(table: Table | undefined, kept: readonly string[]): ImportedTable | undefined {
     const slotOf = (name: string): Slot => ({
       where: `\`env.${name}\``,
       wanted: (secret) => (secret === undefined ? `${this.server}_${name}` : name),
@@ -118,11 +118,7 @@ export class Values {
   }
 
   /** @param variables the variables of Codex by their headers; @param bearer the variable with a bearer token */
-  headers(
-    table: Table | undefined,
-    variables: Table,
-    bearer: string | undefined,
-  ): Record<string, ImportedValue> | undefined {
+  headers(table: Table | undefined, variables: Table, bearer: string | undefined): ImportedTable | undefined {
     const slotOf = (name: string): Slot => ({
       where: `header \`${name}\``,
       wanted: () => (/^authorization$/i.test(name) ? `${this.server}_TOKEN` : `${this.server}_${name}`),
@@ -270,9 +266,8 @@ export class Values {
   private unlessOwn(piece: Piece, where: string): Piece {
     if (piece.kind !== 'variable' || piece.fallback !== undefined || !where.startsWith('argument')) return piece;
     const own = this.ownVariables[piece.name];
-    const isSet =
-      typeof own === 'string' && piecesOf(own, this.context.dialect.references).every(({ kind }) => kind === 'text');
-    return isSet ? { kind: 'text', text: piece.written } : piece;
+    const pieces = typeof own === 'string' ? piecesOf(own, this.context.dialect.references) : [piece];
+    return pieces.every(({ kind }) => kind === 'text') ? { kind: 'text', text: piece.written } : piece;
   }
 
   private withFolders(written: string, { where, secrets }: Pick<Slot, 'where' | 'secrets'>): Piece[] {
