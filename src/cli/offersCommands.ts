@@ -38,9 +38,10 @@ export function resources(run: Run, [id]: Words): Promise<number> {
 }
 
 export function prompts(run: Run, [id]: Words): Promise<number> {
-  const named = ({ published, original, prompt }: Toolset['prompts'][number]): object => ({
+  type Prompt = Toolset['prompts'][number];
+  const named = ({ published: name, original, prompt }: Prompt): object => ({
     ...prompt,
-    name: published,
+    name,
     originalName: original,
   });
   return list(run, id, (_, toolsets) => ({
@@ -63,12 +64,9 @@ function list(
   return withServers(run, (running) => {
     const { servers, problems } = running.host.snapshot;
     const wanted = servers.filter((server) => id === undefined || server.id === id);
-    complainOf(
-      problems.filter(
-        ({ server, severity }) =>
-          severity === 'error' && (server === undefined || wanted.some((one) => one.id === server)),
-      ),
-    );
+    const isWanted = (server: string | undefined): boolean =>
+      server === undefined || wanted.some(({ id }) => id === server);
+    complainOf(problems.filter(({ server, severity }) => severity === 'error' && isWanted(server)));
     if (id !== undefined && wanted.length === 0) return complain(`There is no server "${id}".`);
     const { json, table, isFailure } = of(wanted, among(running, id));
     print(run.json ? toJson(json) : table);
@@ -139,10 +137,8 @@ export function call(run: Run, [tool = '', json = '{}']: Words, options: Options
     if (signal.aborted) return 1;
     const toolset = holder()?.id;
     if (toolset === undefined) {
-      return nothing(
-        running,
-        `No toolset publishes a tool "${tool}". \`mcp-toolsets tools\` lists the published tools.`,
-      );
+      const hint = '`mcp-toolsets tools` lists the published tools.';
+      return nothing(running, `No toolset publishes a tool "${tool}". ${hint}`);
     }
     const asked = { toolset, tool, arguments: args, conversation, agent: 'mcp-toolsets call', signal, client };
     const outcome = await host.call({

@@ -84,7 +84,9 @@ const broken: Explanation = {
     'The server, or a proxy in front of it, ended the connection, perhaps because the server crashed. → Look at the server’s own log, then restart it.',
 };
 
-function notMcp(reason: Extract<TransportFailureReason, { kind: 'notMcp' }>): Explanation {
+type NotMcp = Extract<TransportFailureReason, { kind: 'notMcp' }>;
+
+function notMcp(reason: NotMcp): Explanation {
   const code = 'http-not-mcp';
   const fault = wrapping(reason);
   if (fault !== undefined) {
@@ -98,11 +100,7 @@ function notMcp(reason: Extract<TransportFailureReason, { kind: 'notMcp' }>): Ex
 }
 
 /** Returns the fault of an answer that is plainly MCP. The body may be cut off. */
-function wrapping({
-  contentType,
-  body,
-  fault,
-}: Extract<TransportFailureReason, { kind: 'notMcp' }>): string | undefined {
+function wrapping({ contentType, body, fault }: NotMcp): string | undefined {
   if (fault === 'compression') return `The answer is ${body}, although the request did not accept that.`;
   const isEvents = /^(?:(?:event|id|retry): ?\S* )*data: ?[[{]/.test(body);
   if (isEvents) return `The answer is an event stream, but its Content-Type is ${contentType || 'missing'}.`;
@@ -170,20 +168,17 @@ function byWords(body: string): Explanation | undefined {
     return { path, advice: `${cause} → Let the server, or a proxy in front of it, accept HTTP/1.1.` };
   }
   const host = /only allowed (?:at|on|for|from) ["'`]?((?:[\w.-]+|\[[\da-f:]+\])(?::\d{1,5})?)/i.exec(body)?.[1];
-  return host === undefined
-    ? undefined
-    : { path, advice: `The server takes requests for ${host} only. → Write that host in url.` };
+  const advice: Advice = `The server takes requests for ${host} only. → Write that host in url.`;
+  return host === undefined ? undefined : { path, advice };
 }
 
 function byProxy(code: string, proxy: ProxyOnTheWay): Explanation | undefined {
   if (proxy.kind === 'used' && !(code in networkCauses)) return undefined;
-  const [cause, fix] =
+  const cause =
     proxy.kind === 'used'
-      ? [
-          `The proxy ${proxy.host} cannot be reached, or does not let the connection through.`,
-          'Start the proxy, correct its address in',
-        ]
-      : [`The proxy of the environment ${proxy.why}, and the server cannot be reached without it.`, 'Correct'];
+      ? `The proxy ${proxy.host} cannot be reached, or does not let the connection through.`
+      : `The proxy of the environment ${proxy.why}, and the server cannot be reached without it.`;
+  const fix = proxy.kind === 'used' ? 'Start the proxy, correct its address in' : 'Correct';
   const names = 'HTTP_PROXY, HTTPS_PROXY or ALL_PROXY';
   const exempt = 'or exempt the server from it (NO_PROXY, or `http.noProxy` in the editor).';
   return { code: 'http-unreachable', advice: `${cause} → ${fix} ${names}, ${exempt}` };

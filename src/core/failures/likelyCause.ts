@@ -280,10 +280,7 @@ const exitCodes: Readonly<Record<number, Advice>> = {
   127: 'A shell did not find the command it was told to run. → Correct the command in args.',
 };
 
-interface Exit {
-  readonly code: number | null;
-  readonly signal: string | null;
-}
+type Exit = Readonly<{ code: number | null; signal: string | null }>;
 
 /** Returns the meaning of the output, or else of the exit. */
 export function likelyCause(exit: Exit, output: readonly string[], args: readonly string[] = []): LikelyCause {

@@ -54,7 +54,7 @@ export async function startFailure(
       const { error } = opening;
       if (error) return withClue(initializeRefused(error), error.message);
       if (opening.during === 'initialize') return failures.neverAnswered(timeoutMs);
-      if (opening.during === 'initialized') return initializedNotTaken(timeoutMs);
+      if (opening.during === 'initialized') return failed('server-silent', notTaken(timeoutMs), takeAtOnce);
       return withClue(listFailed(`They did not come within ${timeoutMs / 1000} s of ${failures.beginning}.`), '');
     }
     case 'wrongAnswer':
@@ -72,13 +72,11 @@ export async function startFailure(
   }
 }
 
-function initializedNotTaken(timeoutMs: number): StartFailure {
-  return failed(
-    'server-silent',
-    `answered initialize, but did not take notifications/initialized within ${timeoutMs / 1000} s.`,
-    'Look at the server’s own log. Update the server, or ask its author: it has to take each notification at once.',
-  );
-}
+const notTaken = (timeoutMs: number): string =>
+  `answered initialize, but did not take notifications/initialized within ${timeoutMs / 1000} s.`;
+
+const takeAtOnce =
+  'Look at the server’s own log. Update the server, or ask its author: it has to take each notification at once.';
 
 export function initializeRefused(error: { readonly code: number; readonly message: string }): StartFailure {
   const [message, fix] =
