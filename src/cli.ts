@@ -36,9 +36,8 @@ async function main(argv: string[]): Promise<number> {
   if (command.needs !== undefined && words.length === 0) return misuse(`${command.needs} is missing.`);
   const tooMuch = words[command.most ?? words.length];
   if (tooMuch !== undefined) return misuse(`\`${name}\` does not take the argument "${tooMuch}".`);
-  const untaken = givenOptions(values).find(
-    (option) => !everyCommand.includes(option) && !command.takes?.includes(option),
-  );
+  const takes = [...everyCommand, ...(command.takes ?? [])];
+  const untaken = givenOptions(values).find((option) => !takes.includes(option));
   if (untaken !== undefined) {
     const why = name === 'connect' && consents.includes(untaken) ? ` ${startsOnlyApproved}` : '';
     return misuse(`\`${name}\` does not take the option --${untaken}.${why}`);

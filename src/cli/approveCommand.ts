@@ -15,9 +15,8 @@ import { noClient, type ExpectedClient, type Fields } from '../core/protocol/cli
 /** @param names the ids of servers; without names, all waiting servers */
 export async function approve(run: Run, names: Words, { yes }: Options): Promise<number> {
   const { servers, problems } = readConfig(run.folder);
-  const wrong = problems.filter(
-    (problem) => isOfFile(problem) || (problem.severity === 'error' && names.includes(problem.server ?? '')),
-  );
+  const errors = problems.filter(({ severity }) => severity === 'error');
+  const wrong = errors.filter((problem) => isOfFile(problem) || names.includes(problem.server ?? ''));
   complainOf(inOrder(wrong));
   const unknown = names.filter((name) => !servers.some(({ id }) => id === name));
   for (const name of unknown) complain(`There is no server "${name}".`);

@@ -29,9 +29,8 @@ export async function record(run: Run, [file, ...words]: Words): Promise<number>
   }
   const { env, execPath, platform } = process;
   const redactor = new Redactor();
-  redactor.register(
-    Object.entries(env).flatMap(([name, value]) => (value && isSecretVariable(name, value) ? [value] : [])),
-  );
+  const secrets = Object.entries(env).filter(([name, value = '']) => value !== '' && isSecretVariable(name, value));
+  redactor.register(secrets.map(([, value = '']) => value));
   let cassette: WriteStream;
   try {
     cassette = await openCassette(path.resolve(file), headLine(words, redactor));

@@ -40,9 +40,8 @@ export function parseCommandLine(args: string[]) {
 }
 
 export function givenOptions(values: Options): (keyof Options)[] {
-  return (Object.keys(options) as (keyof Options)[]).filter(
-    (name) => values[name] !== undefined && values[name] !== false,
-  );
+  const names = Object.keys(options) as (keyof Options)[];
+  return names.filter((name) => values[name] !== undefined && values[name] !== false);
 }
 
 /** Returns the JSON object of a command line or a file, or why the text is not such an object. @param example an object */

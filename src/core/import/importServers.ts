@@ -136,9 +136,8 @@ export function withSecretsApart(
 type Taken = Pick<ReadonlySet<string>, 'has'>;
 
 function renamed(written: string, taken: Taken): string {
-  const name = clipped(written, 64);
-  if (taken.has(written)) return `it was \`${name}\`, which the file has already.`;
-  return `it was \`${name}\`; ids are made of letters, digits, \`-\` and \`_\`, and are unique.`;
+  const rule = '; ids are made of letters, digits, `-` and `_`, and are unique.';
+  return `it was \`${clipped(written, 64)}\`${taken.has(written) ? ', which the file has already.' : rule}`;
 }
 
 /** Beyond this number, a server of the same name in the config file is not compared. */

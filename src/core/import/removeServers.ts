@@ -1,19 +1,13 @@
 /** Removes imported servers from a JSON file of the editor (C6). Comments, order and layout of the rest stay. */
 import { parseTree, type Node } from 'jsonc-parser';
-import { difference, type TextEdit } from '../yaml/edits.js';
+import { difference } from '../yaml/edits.js';
 import { commaBehind } from '../yaml/jsonTree.js';
 
 /** The editor's own form has `servers`; the common form of other programs has `mcpServers`. */
 const containers = new Set<unknown>(['servers', 'mcpServers']);
 
-interface Removal {
-  readonly names: readonly string[];
-  readonly edits: readonly TextEdit[];
-  readonly after: string;
-}
-
 /** @param names the servers to remove; case does not count, as in the editor */
-export function planRemoval(text: string, names: readonly string[]): Removal {
+export function planRemoval(text: string, names: readonly string[]) {
   const wanted = new Set(names.map((name) => name.toLowerCase()));
   const removed: string[] = [];
   let after = text;
