@@ -58,11 +58,7 @@ export async function startFailure(
       return withClue(listFailed(`They did not come within ${timeoutMs / 1000} s of ${failures.beginning}.`), '');
     }
     case 'wrongAnswer':
-      return failed(
-        'server-protocol',
-        `answered, but its answer to initialize ${opening.detail}.`,
-        'Update the server, or ask its author: the answer does not follow the MCP specification.',
-      );
+      return failed('server-protocol', `answered, but its answer to initialize ${opening.detail}.`, unlikeMcp);
     case 'refused':
       return withClue(initializeRefused(opening), opening.message);
     case 'listFailed':
@@ -75,6 +71,7 @@ export async function startFailure(
 const notTaken = (timeoutMs: number): string =>
   `answered initialize, but did not take notifications/initialized within ${timeoutMs / 1000} s.`;
 
+const unlikeMcp = 'Update the server, or ask its author: the answer does not follow the MCP specification.';
 const takeAtOnce =
   'Look at the server’s own log. Update the server, or ask its author: it has to take each notification at once.';
 
