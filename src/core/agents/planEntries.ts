@@ -49,7 +49,9 @@ export type EntriesPlan = Plan<{ readonly entries: readonly PlannedEntry[] }>;
 const preferences: readonly string[] = ['timeout', 'startup_timeout_sec', 'tool_timeout_sec', 'tools'];
 
 /** Keys of an entry with an address, as earlier versions wrote them. Beside a command, they would be another server. */
-const ofAddress = /^(?:url|httpUrl|serverUrl|headers|headersHelper|http_headers_helper|bearer_token_env_var|oauth)$/;
+const ofAddress = 'url httpUrl serverUrl headers headersHelper http_headers_helper bearer_token_env_var oauth'.split(
+  ' ',
+);
 
 export function planEntries(request: EntriesRequest): EntriesPlan {
   const { agent: kind, text = '', label, toolsets, launcher, folder } = request;
@@ -66,7 +68,7 @@ export function planEntries(request: EntriesRequest): EntriesPlan {
     const name = held?.[0] ?? freeName(id, [...wanted.keys()]);
     const there = (held?.[1] ?? {}) as Entries;
     const keys = changedKeys(there, own);
-    const rest = Object.fromEntries(Object.entries(there).filter(([key]) => !ofAddress.test(key)));
+    const rest = Object.fromEntries(Object.entries(there).filter(([key]) => !ofAddress.includes(key)));
     const isShorter = Object.keys(rest).length < Object.keys(there).length;
     const isSame = Object.keys(keys).length === 0 && !isShorter;
     planned.push({ id, name, change: isSame ? 'same' : held ? 'updated' : 'added' });
