@@ -73,8 +73,7 @@ export class FolderApprovals {
   }
 
   agrees(waiting: readonly LaunchDescription[], signal: AbortSignal): Promise<boolean> {
-    const [first] = waiting;
-    const what = waiting.length === 1 && first ? `"${first.server}"` : `these ${waiting.length} servers`;
+    const what = waiting.length === 1 ? `"${waiting[0]?.server}"` : `these ${waiting.length} servers`;
     return agreesOnTerminal(`${this.review(waiting)}\nLet ${what} start?`, signal);
   }
 
