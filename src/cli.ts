@@ -2,20 +2,16 @@
 /** The core without an editor (H1). A command starts only the servers that it needs, and ends everything before it exits. */
 import { homedir } from 'node:os';
 import path from 'node:path';
-import { call } from './cli/callCommand.js';
 import { nearestFolder, readConfig } from './cli/configFile.js';
-import { writeEntries } from './cli/entriesCommand.js';
-import { importFile } from './cli/importCommand.js';
-import { prompt, prompts, read, resources } from './cli/offersCommands.js';
-import { givenOptions, parseCommandLine, type Options } from './cli/options.js';
+import { importFile, writeEntries } from './cli/changeCommands.js';
+import { call, prompt, prompts, read, resources, tools } from './cli/offersCommands.js';
+import { givenOptions, parseCommandLine, type Options, type Words } from './cli/options.js';
 import { complain, complainOf, complainOfDefect, help, misuse, print, report, toJson } from './cli/output.js';
 import { PersonsPermissions } from './cli/toolPermissions.js';
 import { gatewayLines, servedBy, tokenFileFor } from './cli/gateways.js';
-import { isOfFile, statusTable, tokenLines, toolsJson, toolsTable } from './cli/render.js';
+import { isBroken, statusTable, tokenLines } from './cli/render.js';
 import { directoryExists } from './core/host/assemble.js';
 import { withServers, type Run } from './cli/withHost.js';
-import type { Host } from './core/host/hostContract.js';
-import type { ServerStatus } from './core/reconcile/status.js';
 import { version } from '../package.json';
 
 /** The exit codes: 0 is success, 1 is a problem of the config, the servers or the call, and 2 is a wrong command line. */
@@ -37,11 +33,11 @@ async function main(argv: string[]): Promise<number> {
   if (name === undefined) return misuse('A command is missing.');
   const command = commands.get(name);
   if (!command) return misuse(`Unknown command "${name}".`);
+  if (command.needs !== undefined && words.length === 0) return misuse(`${command.needs} is missing.`);
   const tooMuch = words[command.most ?? words.length];
   if (tooMuch !== undefined) return misuse(`\`${name}\` does not take the argument "${tooMuch}".`);
-  const untaken = givenOptions(values).find(
-    (option) => !everyCommand.includes(option) && !command.takes?.includes(option),
-  );
+  const takes = [...everyCommand, ...(command.takes ?? [])];
+  const untaken = givenOptions(values).find((option) => !takes.includes(option));
   if (untaken !== undefined) {
     const why = name === 'connect' && consents.includes(untaken) ? ` ${startsOnlyApproved}` : '';
     return misuse(`\`${name}\` does not take the option --${untaken}.${why}`);
@@ -64,109 +60,74 @@ const starting: Takes = ['approve', ...permissionOptions];
 
 const startsOnlyApproved = 'An agent starts it, so it starts only what was approved: by `mcp-toolsets approve`.';
 
+type Does = (run: Run, words: Words, options: Options) => Promise<number> | number;
+
 interface Command {
+  /** The first argument, if it must be there. */
+  readonly needs?: string;
   /** The most arguments. By default, the command checks them. */
   readonly most?: number;
   /** True if the output of the command is incidental. */
   readonly serves?: boolean;
   /** The options beside those of every command. */
   readonly takes?: Takes;
-  does(run: Run, words: readonly string[], options: Options): Promise<number> | number;
+  readonly does: Does;
 }
+
+/** Loads the part of a command only if it runs. */
+function lazily<Name extends string>(part: () => Promise<Readonly<Record<Name, Does>>>, name: Name): Does {
+  return async (...given) => await (await part())[name](...given);
+}
+
+const serving = () => import('./cli/serveCommand.js');
+const cassettes = () => import('./cli/cassetteCommands.js');
 
 const commands = new Map<string, Command>(
   Object.entries<Command>({
-    check: {
-      most: 0,
-      takes: [...starting, 'start'],
-      does: (run, _, { start }) =>
-        start
-          ? withServers(run, ({ host: { snapshot } }) =>
-              Math.max(
-                report(run.json, snapshot.problems),
-                snapshot.servers.some(({ state }) => state.kind === 'pending') ? 1 : 0,
-              ),
-            )
-          : check(run),
-    },
+    check: { most: 0, takes: [...starting, 'start'], does: check },
     status: { most: 0, takes: [...starting, 'token-file'], does: status },
-    tools: { most: 1, takes: starting, does: (run, [id]) => withServers(run, ({ host }) => tools(run, host, id)) },
-    call: {
-      most: 2,
-      takes: [...starting, 'answers'],
-      does: (run, [tool, json], { answers }) => call(run, tool, json, answers),
-    },
-    resources: { most: 1, takes: starting, does: (run, [id]) => resources(run, id) },
-    read: { most: 1, takes: [...starting, 'server'], does: (run, [uri], { server }) => read(run, uri, server) },
-    prompts: { most: 1, takes: starting, does: (run, [id]) => prompts(run, id) },
-    prompt: {
-      most: 2,
-      takes: [...starting, 'server'],
-      does: (run, [name, json], { server }) => prompt(run, name, json, server),
-    },
+    tools: { most: 1, takes: starting, does: tools },
+    call: { needs: 'The name of a tool', most: 2, takes: [...starting, 'answers'], does: call },
+    resources: { most: 1, takes: starting, does: resources },
+    read: { needs: 'The URI of a resource', most: 1, takes: [...starting, 'server'], does: read },
+    prompts: { most: 1, takes: starting, does: prompts },
+    prompt: { needs: 'The name of a prompt', most: 2, takes: [...starting, 'server'], does: prompt },
     explain: {
+      needs: 'The name of a tool',
       most: 1,
       takes: starting,
-      does: async (run, [tool]) => (await import('./cli/explainCommand.js')).explainTool(run, tool),
+      does: lazily(() => import('./cli/explainCommand.js'), 'explainTool'),
     },
-    approve: {
-      takes: [...permissionOptions, 'yes'],
-      does: async (run, ids, { yes }) => (await import('./cli/approveCommand.js')).approve(run, ids, yes),
-    },
+    approve: { takes: [...permissionOptions, 'yes'], does: lazily(() => import('./cli/approveCommand.js'), 'approve') },
     serve: {
       most: 0,
       takes: [...starting, 'port', 'token-file', 'approve-edits', 'hold-changed'],
       serves: true,
-      does: async (run, _, options) => (await import('./cli/serveCommand.js')).serveFolder(run, options),
+      does: lazily(serving, 'serveFolder'),
     },
     connect: {
       most: 1,
       takes: [...permissionOptions, 'token-file', 'hold-changed'],
       serves: true,
-      does: async (run, [toolset], options) => (await import('./cli/connectCommand.js')).connect(run, toolset, options),
+      does: lazily(() => import('./cli/connectCommand.js'), 'connect'),
     },
-    engine: {
-      most: 0,
-      takes: ['token-file'],
-      serves: true,
-      does: async (run, _, options) => (await import('./cli/engineCommand.js')).engine(run, options['token-file']),
-    },
-    stop: {
-      most: 0,
-      takes: ['token-file'],
-      does: async (run, _, options) => (await import('./cli/engineCommand.js')).stop(run, options['token-file']),
-    },
-    entries: {
-      most: 1,
-      takes: ['write', 'token-file'],
-      does: (run, [agent], options) => writeEntries(run, agent, options),
-    },
+    engine: { most: 0, takes: ['token-file'], serves: true, does: lazily(serving, 'engine') },
+    stop: { most: 0, takes: ['token-file'], does: lazily(serving, 'stop') },
+    entries: { needs: 'The name of an agent', most: 1, takes: ['write', 'token-file'], does: writeEntries },
     calls: {
       most: 2,
       takes: ['server', 'agent', 'failed', 'since', 'last', 'follow'],
-      does: async (run, words, { server, agent, failed, since, last, follow }) =>
-        (await import('./cli/callsCommand.js')).calls(run, words, { server, agent, failed, since, last, follow }),
+      does: lazily(() => import('./cli/callsCommand.js'), 'calls'),
     },
-    record: {
-      serves: true,
-      does: async (run, [file, ...words]) => (await import('./cli/cassetteCommands.js')).record(run, file, words),
-    },
-    replay: {
-      most: 1,
-      serves: true,
-      does: async (_, [file]) => (await import('./cli/cassetteCommands.js')).replay(file),
-    },
-    secret: { does: async ({ json }, words) => (await import('./cli/secretCommand.js')).secret(json, words) },
-    import: {
-      most: 1,
-      takes: ['format', 'write'],
-      does: (run, [file], { format, write }) => importFile(run, file, format, write),
-    },
+    record: { serves: true, does: lazily(cassettes, 'record') },
+    replay: { needs: 'The file of a cassette', most: 1, serves: true, does: lazily(cassettes, 'replay') },
+    secret: { does: lazily(() => import('./cli/secretCommand.js'), 'secret') },
+    import: { needs: 'The name of a file', most: 1, takes: ['format', 'write'], does: importFile },
   }),
 );
 
-async function status(run: Run, _: unknown, options: Options): Promise<number> {
-  const gateways = await servedBy(tokenFileFor(run.folder, options['token-file']));
+async function status(run: Run, _: Words, options: Options): Promise<number> {
+  const gateways = await servedBy(tokenFileFor(run, options));
   return withServers(run, ({ host: { snapshot } }) => {
     const { servers, problems } = snapshot;
     // These are in no row of the table.
@@ -179,26 +140,20 @@ async function status(run: Run, _: unknown, options: Options): Promise<number> {
   });
 }
 
-function check(run: Run): number {
+function check(run: Run, _: Words, { start }: Options): Promise<number> | number {
+  if (start) {
+    return withServers(run, ({ host: { snapshot } }) =>
+      Math.max(
+        report(run.json, snapshot.problems),
+        snapshot.servers.some(({ state }) => state.kind === 'pending') ? 1 : 0,
+      ),
+    );
+  }
   const { sources, problems } = readConfig(run.folder);
   if (sources.every(({ text }) => text === undefined) && problems.length === 0 && !run.json) {
     return print(`The file ${sources[0]?.file} does not exist, so nothing is configured.`);
   }
   return report(run.json, problems);
-}
-
-function tools(run: Run, host: Host, id: string | undefined): number {
-  const wanted = host.snapshot.servers.filter((server) => id === undefined || server.id === id);
-  const { problems } = host.snapshot;
-  const found = problems.filter(({ server: of }) => of === undefined || wanted.some((server) => server.id === of));
-  complainOf(found.filter(({ severity }) => severity === 'error'));
-  if (id !== undefined && wanted.length === 0) return complain(`There is no server "${id}".`);
-  print(run.json ? toJson(wanted.map(toolsJson)) : toolsTable(wanted));
-  return problems.some(isOfFile) || (id !== undefined && wanted.some(isBroken)) ? 1 : 0;
-}
-
-function isBroken({ state }: ServerStatus): boolean {
-  return ['failed', 'invalid', 'signInNeeded', 'pending'].includes(state.kind);
 }
 
 let serves = false;

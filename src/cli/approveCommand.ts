@@ -2,6 +2,7 @@
 import { readConfig } from './configFile.js';
 import { FolderApprovals } from './folderApprovals.js';
 import { Interruption } from './interruption.js';
+import type { Options, Words } from './options.js';
 import { complain, complainOf, print, toJson } from './output.js';
 import { inOrder, isOfFile } from './render.js';
 import { keptOffers } from './keptOffers.js';
@@ -9,14 +10,13 @@ import { agreesOnTerminal, isTerminal } from './terminalQuestion.js';
 import { withHost, type Run, type RunningHost } from './withHost.js';
 import type { OfferChange } from '../core/approval/offerLedger.js';
 import { offerReview } from '../core/approval/offerReview.js';
-import { noClient, type Fields } from '../core/protocol/client.js';
+import { noClient, type ExpectedClient, type Fields } from '../core/protocol/client.js';
 
 /** @param names the ids of servers; without names, all waiting servers */
-export async function approve(run: Run, names: readonly string[], yes: boolean): Promise<number> {
+export async function approve(run: Run, names: Words, { yes }: Options): Promise<number> {
   const { servers, problems } = readConfig(run.folder);
-  const wrong = problems.filter(
-    (problem) => isOfFile(problem) || (problem.severity === 'error' && names.includes(problem.server ?? '')),
-  );
+  const errors = problems.filter(({ severity }) => severity === 'error');
+  const wrong = errors.filter((problem) => isOfFile(problem) || names.includes(problem.server ?? ''));
   complainOf(inOrder(wrong));
   const unknown = names.filter((name) => !servers.some(({ id }) => id === name));
   for (const name of unknown) complain(`There is no server "${name}".`);
@@ -45,7 +45,7 @@ export async function approve(run: Run, names: readonly string[], yes: boolean):
 }
 
 /** Accepts exactly the shown changes, even if the servers list others before the answer. */
-async function acceptChanges(run: Run, names: readonly string[], yes: boolean): Promise<number> {
+async function acceptChanges(run: Run, names: Words, yes: boolean): Promise<number> {
   const offers = await keptOffers(false, true);
   const only = names.length === 1 ? names[0] : undefined;
   let shown: readonly OfferChange[] = [];
@@ -71,12 +71,8 @@ async function acceptChanges(run: Run, names: readonly string[], yes: boolean): 
   };
   // Some servers list more for clients that can do more, so each kind of client has its own baseline.
   for (const declared of ['{}', ...offers.declaredFor(names)]) {
-    const guards = {
-      only,
-      offerReview: offers,
-      expects: () => ({ ...noClient, capabilities: JSON.parse(declared) as Fields }),
-    };
-    const code = await withHost({ ...run, asks: false, approve: false }, accept, guards);
+    const expects = (): ExpectedClient => ({ ...noClient, capabilities: JSON.parse(declared) as Fields });
+    const code = await withHost({ ...run, only, offerReview: offers, expects, asks: false, approve: false }, accept);
     if (code !== 0) return code;
   }
   if (run.json) return print(toJson(shown));

@@ -11,22 +11,11 @@ import { jsonLines } from '../core/base/text.js';
 import { callFileOf, callLines, followCalls } from '../core/files/callFile.js';
 import { conversationLabel } from '../core/protocol/conversationLabel.js';
 import { Interruption } from './interruption.js';
-import { complain, misuse, passLine, print, reasonOf } from './output.js';
+import type { Options, Words } from './options.js';
+import { complain, misuse, print, reasonOf } from './output.js';
 import type { Run } from './withHost.js';
 
-export interface CallsRequest {
-  readonly server: string | undefined;
-  readonly agent: string | undefined;
-  readonly failed: boolean;
-  /** Such as `10m`. */
-  readonly since: string | undefined;
-  /** A number. */
-  readonly last: string | undefined;
-  readonly follow: boolean;
-}
-
-export async function calls(run: Run, words: readonly string[], request: CallsRequest): Promise<number> {
-  const [action, target] = words;
+export async function calls(run: Run, [action, target]: Words, request: Options): Promise<number> {
   if (action !== undefined && (action !== 'export' || target === undefined)) {
     return misuse('`calls` takes no argument, or `export` and a file.');
   }
@@ -34,12 +23,11 @@ export async function calls(run: Run, words: readonly string[], request: CallsRe
   if (request.since !== undefined && age === undefined) {
     return misuse(`"${request.since}" is no age. Use a number with s, m, h or d, such as 10m.`);
   }
-  const last = request.last === undefined ? Infinity : Number(request.last);
-  if (!(last > 0) || (request.last !== undefined && !Number.isSafeInteger(last)))
-    return misuse(`"${request.last}" is no number of calls.`);
+  const last = Number(request.last ?? Number.MAX_SAFE_INTEGER);
+  if (!(last > 0 && Number.isSafeInteger(last))) return misuse(`"${request.last}" is no number of calls.`);
   const file = callFileOf(run.folder, homedir());
   const since = age === undefined ? undefined : systemClock.now() - age;
-  const filter: FactFilter = { ...request, since };
+  const filter: FactFilter = { server: request.server, agent: request.agent, failed: request.failed, since };
   try {
     const lines = await callLines(file);
     const found = factsIn(lines, filter).slice(-Math.min(last, lines.length));
@@ -64,9 +52,8 @@ async function exported(file: string, facts: readonly Fact[]): Promise<number> {
     return complain(`${file} cannot be written: ${reasonOf(error)}.`);
   }
   const made = facts.filter(isCall).length;
-  const events = facts.length - made;
   const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
-  return print(`${counted(made, 'call')} and ${counted(events, 'event')} in ${file}`);
+  return print(`${counted(made, 'call')} and ${counted(facts.length - made, 'event')} in ${file}`);
 }
 
 /** Shows each new fact until the person or the reader of the output ends the command. @param shown the last line that was shown */
@@ -89,29 +76,21 @@ async function follow(run: Run, file: string, filter: FactFilter, shown: string 
 }
 
 function show({ json }: Run, facts: readonly Fact[]): void {
-  for (const fact of facts) {
-    if (json) passLine(visibleJson(JSON.stringify(fact)));
-    else print(lineOf(fact));
-  }
+  for (const fact of facts) print(json ? visibleJson(JSON.stringify(fact)) : lineOf(fact));
 }
 
 const moment = new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', timeStyle: 'medium' });
 
-function callWords({ agent, conversation, toolset, tool, took, method }: CallFact): string[] {
-  const who = agent === '' ? 'a program without a name' : agent;
+function callWords({ outcome, agent, toolset, tool, took, method }: CallFact): string[] {
   const what = method === undefined ? tool : `${method} ${tool}`;
-  return [`${took} ms`, `${what} of ${toolset}`, who, conversationOf(conversation)];
-}
-
-function conversationOf(conversation: string | undefined): string {
-  return conversation === undefined ? '' : conversationLabel(conversation);
+  return [outcome, `${took} ms`, `${what} of ${toolset}`, agent === '' ? 'a program without a name' : agent];
 }
 
 function lineOf(fact: Fact): string {
-  const { at, toolset, reason } = fact;
-  const words = isCall(fact) ? callWords(fact) : ['', fact.instance ?? toolset, conversationOf(fact.conversation)];
-  const [took = '', ...rest] = words;
-  const outcome = isCall(fact) ? fact.outcome : fact.event;
-  const texts = [...rest, reason ?? ''].map(oneLine).filter((text) => text !== '');
+  const { at, toolset, conversation, reason = '' } = fact;
+  const words = isCall(fact) ? callWords(fact) : [fact.event, '', fact.instance ?? toolset];
+  const [outcome = '', took = '', ...rest] = words;
+  const label = conversation === undefined ? '' : conversationLabel(conversation);
+  const texts = [...rest, label, reason].map(oneLine).filter((text) => text !== '');
   return [moment.format(at), outcome.padEnd(9), took.padStart(9), ...texts].join('  ');
 }

@@ -5,33 +5,32 @@ import { once } from 'node:events';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
-import { isObject } from '../core/base/isObject.js';
 import { Redactor } from '../core/base/log.js';
 import { makePrivateFile } from '../core/base/privateFile.js';
 import { isSecretVariable } from '../core/base/secretNames.js';
 import { largestForeignFile, readTextFileSync } from '../core/base/textFile.js';
-import { entryLines, headLine, parseCassette, type Message, type Side, Player } from '../core/cassette/cassette.js';
+import { entryLines, headLine, messagesIn, parseCassette, type Side, Player } from '../core/cassette/cassette.js';
 import { LineSplitter } from '../core/connections/stdio/lineSplitter.js';
 import { Guardian } from '../core/processes/guardian.js';
 import { Jobs } from '../core/processes/jobs.js';
 import { startProcess } from '../core/processes/processTree.js';
 import { Interruption } from './interruption.js';
+import type { Words } from './options.js';
 import { complain, misuse, passLine, reasonOf } from './output.js';
 import type { Run } from './withHost.js';
 
 /** A message may have this many bytes. */
 const longestLine = 64 << 20;
 
-export async function record(run: Run, file: string | undefined, words: readonly string[]): Promise<number> {
+export async function record(run: Run, [file, ...words]: Words): Promise<number> {
   const [command, ...args] = words;
   if (file === undefined || command === undefined) {
     return misuse('`record` takes a file and the command of a server, such as `record calls.jsonl -- npx -y server`.');
   }
   const { env, execPath, platform } = process;
   const redactor = new Redactor();
-  redactor.register(
-    Object.entries(env).flatMap(([name, value]) => (value && isSecretVariable(name, value) ? [value] : [])),
-  );
+  const secrets = Object.entries(env).filter(([name, value = '']) => value !== '' && isSecretVariable(name, value));
+  redactor.register(secrets.map(([, value = '']) => value));
   let cassette: WriteStream;
   try {
     cassette = await openCassette(path.resolve(file), headLine(words, redactor));
@@ -59,17 +58,14 @@ export async function record(run: Run, file: string | undefined, words: readonly
       passLine(text);
     });
     tree.stderr.pipe(process.stderr, { end: false });
-    const left = Promise.race([once(process.stdin, 'end').then(() => 0), interruption.exitCode]);
     const exited = tree.exited.then(({ code }) => code ?? 1);
-    const code = await Promise.race([left, exited]);
+    const code = await Promise.race([untilLeft(interruption), exited]);
     await tree.stop();
     cassette.end();
-    const kept = await finished(cassette).then(
-      () => true,
-      (error: unknown) =>
-        complain(`${file} cannot be written, so the cassette is not whole: ${reasonOf(error)}.`) && false,
-    );
-    return kept ? code : code || 1;
+    const lost = await finished(cassette).then(() => undefined, reasonOf);
+    if (lost === undefined) return code;
+    complain(`${file} cannot be written, so the cassette is not whole: ${lost}.`);
+    return code || 1;
   } finally {
     process.stdin.destroy();
     await keeper.dispose();
@@ -91,8 +87,7 @@ async function openCassette(file: string, head: string): Promise<WriteStream> {
   return cassette;
 }
 
-export async function replay(file: string | undefined): Promise<number> {
-  if (file === undefined) return misuse('`replay` takes the file of a cassette.');
+export async function replay(_: Run, [file = '']: Words): Promise<number> {
   let player: Player;
   try {
     const entries = parseCassette(readTextFileSync(path.resolve(file), largestForeignFile));
@@ -104,10 +99,15 @@ export async function replay(file: string | undefined): Promise<number> {
   passOn(process.stdin, (text) => {
     for (const message of messagesIn(text)) void player.take(message);
   });
-  const code = await Promise.race([once(process.stdin, 'end').then(() => 0), interruption.exitCode]);
+  const code = await untilLeft(interruption);
   process.stdin.destroy();
   interruption.dispose();
   return code;
+}
+
+/** Resolves to the exit code when the client leaves or a signal arrives. */
+function untilLeft({ exitCode }: Interruption): Promise<number> {
+  return Promise.race([once(process.stdin, 'end').then(() => 0), exitCode]);
 }
 
 function passOn(from: Readable, onLine: (text: string) => void): void {
@@ -119,15 +119,4 @@ function passOn(from: Readable, onLine: (text: string) => void): void {
     onExcess: () => 'skip',
   });
   from.on('data', (chunk: Buffer) => lines.push(chunk));
-}
-
-/** A batch of 2025-03-26 has several. */
-function messagesIn(text: string): Message[] {
-  try {
-    const value: unknown = JSON.parse(text);
-    return (Array.isArray(value) ? (value as unknown[]) : [value]).filter(isObject);
-  } catch {
-    passLine(JSON.stringify({ jsonrpc: '2.0', id: null, error: { code: -32700, message: 'This is no JSON.' } }));
-    return [];
-  }
 }

@@ -2,13 +2,7 @@
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import path from 'node:path';
-import {
-  FileRefused,
-  largestConfigFile,
-  largestForeignFile,
-  readTextFileSync,
-  type Decode,
-} from '../core/base/textFile.js';
+import { FileRefused, largestConfigFile, readTextFileSync, type Decode } from '../core/base/textFile.js';
 import { fileUnreadable } from '../core/config/problems.js';
 import type { Problem } from '../core/base/problem.js';
 import type { ConfigDeps, ConfiguredServer, SourceText } from '../core/config/model.js';
@@ -26,12 +20,7 @@ interface ConfigFiles {
 }
 
 /** The environment of every command. Secrets come from the keyring or from environment variables (C2). */
-export const configDeps: ConfigDeps = {
-  env: process.env,
-  directoryExists,
-  secret: secretOf,
-  envFile: readEnvFile,
-};
+export const configDeps: ConfigDeps = { env: process.env, directoryExists, secret: secretOf, envFile: readEnvFile };
 
 /** Parses the config files too, so the problems include those of their contents. */
 export function readConfig(folder: string): ConfigFiles & { readonly servers: readonly ConfiguredServer[] } {
@@ -44,12 +33,10 @@ export function readConfigFiles(folder: string): ConfigFiles {
   const problems: Problem[] = [];
   const sources = sourceFiles([folder], homedir()).map((source): SourceText => {
     try {
-      return { ...source, text: readTextFileSync(source.file, largestConfigFile) };
+      return { ...source, text: textIfThere(source.file) };
     } catch (error) {
-      const { code, message } = error as NodeJS.ErrnoException;
-      if (code !== 'ENOENT' && code !== 'ENOTDIR') {
-        problems.push(fileUnreadable(source.file, error instanceof FileRefused ? error.reason : message));
-      }
+      const reason = error instanceof FileRefused ? error.reason : (error as Error).message;
+      problems.push(fileUnreadable(source.file, reason));
       return { ...source, text: undefined };
     }
   });
@@ -70,11 +57,11 @@ export function nearestFolder(start: string, home: string): string {
 }
 
 /** Returns undefined if there is no such file. Throws as `readTextFileSync` does. */
-export function textIfThere(file: string, decode?: Decode): string | undefined {
+export function textIfThere(file: string, most = largestConfigFile, decode?: Decode): string | undefined {
   try {
-    return readTextFileSync(file, largestForeignFile, decode);
+    return readTextFileSync(file, most, decode);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined;
     throw error;
   }
 }

@@ -6,27 +6,33 @@ import { Bridge } from '../core/bridge/bridge.js';
 import type { GatewayAddress } from '../core/bridge/line.js';
 import { builtInToolset } from '../core/config/model.js';
 import { messageOf } from '../core/base/text.js';
-import { createGateway, type GatewayDeps } from '../core/gateway/http/gateway.js';
+import { createGateway } from '../core/gateway/http/gateway.js';
 import { version } from '../../package.json';
 import { readConfigFiles } from './configFile.js';
 import { foundGateway, startEngine, tokenFileFor, type FoundGateway } from './gateways.js';
 import { Interruption } from './interruption.js';
 import { servingGuards } from './keptOffers.js';
-import type { Options } from './options.js';
+import type { Options, Words } from './options.js';
 import { complain } from './output.js';
 import { problemLine } from './render.js';
-import { withHost, type Run, type RunningHost } from './withHost.js';
+import { withHost, type Run } from './withHost.js';
 
-export async function connect(run: Run, toolset: string | undefined, options: Options): Promise<number> {
+export async function connect(run: Run, [toolset]: Words, options: Options): Promise<number> {
   const holdChanged = options['hold-changed'];
-  const tokenFile = tokenFileFor(run.folder, options['token-file']);
+  const tokenFile = tokenFileFor(run, options);
   const interruption = new Interruption();
-  const own = new OwnGateway(run, toolset, holdChanged);
+  const ending = new AbortController();
+  let own: Promise<GatewayAddress> | undefined;
+  let ended: Promise<unknown> | undefined;
+  const alone = (): Promise<GatewayAddress> =>
+    new Promise((resolve, reject) => {
+      ended = serveAlone({ run, toolset, holdChanged, signal: ending.signal }, resolve).catch(reject);
+    });
   // Another process does not know the options that protect this client (S3, S4).
   const isAlone = run.permissions.hasOptions || holdChanged;
   const find = async (): Promise<GatewayAddress> => {
     const found = isAlone ? undefined : await joined(run, tokenFile);
-    const base = found ? { url: urlOf(found.port), token: found.token } : await own.address();
+    const base = found ? { url: urlOf(found.port), token: found.token } : await (own ??= alone());
     const isConfigured = readConfigFiles(run.folder).sources.some(({ text }) => text !== undefined);
     // Without a config file, the instructions of all toolsets say how to begin.
     return { ...base, url: `${base.url}/mcp${toolset === undefined || !isConfigured ? '' : `/${toolset}`}` };
@@ -40,7 +46,8 @@ export async function connect(run: Run, toolset: string | undefined, options: Op
     version,
   });
   await bridge.run(interruption.signal);
-  await own.end();
+  ending.abort();
+  await ended;
   interruption.dispose();
   return 0;
 }
@@ -62,48 +69,24 @@ async function joined(run: Run, tokenFile: string): Promise<FoundGateway | undef
   }
 }
 
-/** It starts when it is first needed. */
-class OwnGateway {
-  private readonly ending = new AbortController();
-  private serving: Promise<GatewayAddress> | undefined;
-  private ended: Promise<unknown> = Promise.resolve();
+interface Alone {
+  readonly run: Run;
+  readonly toolset: string | undefined;
+  readonly holdChanged: boolean;
+  /** Aborted when the client leaves. */
+  readonly signal: AbortSignal;
+}
 
-  constructor(
-    private readonly run: Run,
-    private readonly toolset: string | undefined,
-    private readonly holdChanged: boolean,
-  ) {}
-
-  address(): Promise<GatewayAddress> {
-    this.serving ??= this.begin();
-    return this.serving;
-  }
-
-  async end(): Promise<void> {
-    this.ending.abort();
-    await this.ended;
-  }
-
-  private async begin(): Promise<GatewayAddress> {
-    const { folder } = this.run;
-    const { problems } = readConfigFiles(folder);
-    if (problems.length > 0) throw new Error(problems.map(problemLine).join(' '));
-    const { guards, onClient } = await servingGuards(folder, this.holdChanged);
-    return await new Promise((resolve, reject) => {
-      this.ended = withHost(
-        // The input belongs to the client, which must not answer questions.
-        { ...this.run, asks: false, approve: false },
-        async (running) => {
-          resolve(await this.serve(running, onClient));
-          await untilAborted(this.ending.signal);
-          return 0;
-        },
-        { ...guards, only: this.toolset === builtInToolset ? undefined : this.toolset },
-      ).catch(reject);
-    });
-  }
-
-  private async serve(running: RunningHost, onClient: NonNullable<GatewayDeps['onClient']>): Promise<GatewayAddress> {
+async function serveAlone(
+  { run, toolset, holdChanged, signal }: Alone,
+  onReady: (address: GatewayAddress) => void,
+): Promise<number> {
+  const { problems } = readConfigFiles(run.folder);
+  if (problems.length > 0) throw new Error(problems.map(problemLine).join(' '));
+  const { guards, onClient } = await servingGuards(run.folder, holdChanged);
+  const only = toolset === builtInToolset ? undefined : toolset;
+  // The input belongs to the client, which must not answer questions.
+  return await withHost({ ...run, ...guards, only, asks: false, approve: false }, async (running) => {
     const { core, host, started, follow, closeFirst } = running;
     const { backend, log, redactor } = core;
     const token = randomBytes(32).toString('base64url');
@@ -112,9 +95,10 @@ class OwnGateway {
     closeFirst(() => gateway.dispose());
     await gateway.start();
     follow();
-    const { toolset } = this;
     const isThere = (): boolean => toolset === undefined || host.catalogue.toolsets.some(({ id }) => id === toolset);
-    if (!isThere()) await Promise.race([started, nextEvent(host.onDidChange, isThere, this.ending.signal)]);
-    return { url: urlOf(gateway.port ?? 0), token };
-  }
+    if (!isThere()) await Promise.race([started, nextEvent(host.onDidChange, isThere, signal)]);
+    onReady({ url: urlOf(gateway.port ?? 0), token });
+    await untilAborted(signal);
+    return 0;
+  });
 }

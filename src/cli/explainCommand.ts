@@ -1,20 +1,19 @@
 /** `mcp-toolsets explain`: says on which roads agents get a tool, and why not on the others. */
 import path from 'node:path';
-import { asText } from '../core/base/text.js';
-import { largestConfigFile, readTextFileSync } from '../core/base/textFile.js';
 import { askedNote, explain, type ExplainedTool, type RoadAnswer } from '../core/host/explain.js';
 import { teamPath } from '../core/team/grants.js';
 import { parseTeam, type Member } from '../core/team/team.js';
 import { exclusionPhrase, exclusionRemedy } from '../core/tools/exclusion.js';
 import { compilePermissions, permissionOf, type PermissionRules } from '../core/tools/permissions.js';
+import { textIfThere } from './configFile.js';
+import type { Words } from './options.js';
 import { PersonsPermissions } from './toolPermissions.js';
-import { complain, misuse, print, toJson } from './output.js';
+import { complain, print, toJson } from './output.js';
 import { positionText } from './render.js';
 import { withServers, type Run } from './withHost.js';
 
 /** The exit code is 0 if some agent gets a tool of this name. */
-export async function explainTool(run: Run, name: string | undefined): Promise<number> {
-  if (name === undefined) return misuse('`explain` takes the name of a tool.');
+export async function explainTool(run: Run, [name = '']: Words): Promise<number> {
   const members = membersOf(run.folder);
   // The editor does not read these permissions.
   const permissions = compilePermissions([run.permissions.rules]);
@@ -48,13 +47,10 @@ function permitted(answer: RoadAnswer, { original }: ExplainedTool, rules: Permi
 function membersOf(folder: string): readonly Member[] {
   const file = path.join(folder, teamPath);
   try {
-    const text = readTextFileSync(file, largestConfigFile);
-    const { team } = parseTeam({ file, folder, text });
-    return team?.members ?? [];
+    const text = textIfThere(file);
+    return (text === undefined ? undefined : parseTeam({ file, folder, text }).team?.members) ?? [];
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code !== 'ENOENT' && code !== 'ENOTDIR')
-      complain(`${teamPath} could not be read: ${asText((error as Error).message)}`);
+    complain(`${teamPath} could not be read: ${(error as Error).message}`);
     return [];
   }
 }

@@ -15,13 +15,13 @@ import type { StatusSnapshot } from '../core/reconcile/status.js';
 import { complain, reasonOf } from './output.js';
 import { agreesOnTerminal, isTerminal } from './terminalQuestion.js';
 
-interface Consent {
-  /** The command line lets everything start, for this run. */
+export interface Consent {
+  /** True if everything may start, for this run. */
   readonly approve: boolean;
-  /** False for a command that an agent starts: only approved servers start. */
+  /** False for a command that an agent starts: it must not ask on the terminal, and only approved servers start. */
   readonly asks?: boolean;
   /** True for a program that goes on, and that perhaps nobody watches. */
-  readonly goesOn?: boolean | undefined;
+  readonly goesOn?: boolean;
 }
 
 export class FolderApprovals {
@@ -73,8 +73,7 @@ export class FolderApprovals {
   }
 
   agrees(waiting: readonly LaunchDescription[], signal: AbortSignal): Promise<boolean> {
-    const [first] = waiting;
-    const what = waiting.length === 1 && first ? `"${first.server}"` : `these ${waiting.length} servers`;
+    const what = waiting.length === 1 ? `"${waiting[0]?.server}"` : `these ${waiting.length} servers`;
     return agreesOnTerminal(`${this.review(waiting)}\nLet ${what} start?`, signal);
   }
 

@@ -2,7 +2,6 @@
 import { isObject } from '../core/base/isObject.js';
 import { asText } from '../core/base/text.js';
 import type { Fields, ServerClient } from '../core/protocol/client.js';
-import { oneLine } from '../core/base/inert.js';
 import { errorCodes, RpcFailure } from '../core/protocol/errors.js';
 
 export function formAnswers(given: Fields, complain: (text: string) => void): ServerClient {
@@ -23,9 +22,7 @@ export function formAnswers(given: Fields, complain: (text: string) => void): Se
       const missing = wanted.filter((name) => !Object.hasOwn(content, name));
       if (missing.length === 0) return Promise.resolve({ action: 'accept', content });
       const names = missing.map((name) => `"${name}"`).join(', ');
-      complain(
-        oneLine(`The tool asks: ${asText(params?.['message'])} It needs ${names}, which --answers does not contain.`),
-      );
+      complain(`The tool asks: ${asText(params?.['message'])} It needs ${names}, which --answers does not contain.`);
       return Promise.resolve({ action: 'cancel' });
     },
     tell: () => {},

@@ -14,10 +14,12 @@ import { tokenFileOf, tokenIn } from '../core/files/tokenFile.js';
 import { everyToolset, programsPath, type ConnectedProgram } from '../core/gateway/routes.js';
 import { storedJson } from '../core/protocol/json.js';
 import { version } from '../../package.json';
+import type { Options } from './options.js';
 import { complain } from './output.js';
+import type { Run } from './withHost.js';
 
-export function tokenFileFor(folder: string, given: string | undefined): string {
-  return path.resolve(given ?? tokenFileOf(folder, homedir()));
+export function tokenFileFor({ folder }: Pick<Run, 'folder'>, options: Options): string {
+  return path.resolve(options['token-file'] ?? tokenFileOf(folder, homedir()));
 }
 
 export interface FoundGateway extends NotedAddress {
@@ -48,9 +50,8 @@ async function proven(tokenFile: string, noted: NotedAddress | undefined): Promi
   if (!noted) return undefined;
   const token = await tokenIn(tokenFile);
   if (await knowsToken(noted.port, token)) return { ...noted, token };
-  complain(
-    `Another program listens on port ${noted.port}. It does not know the token of this folder, so the token was not sent to it.`,
-  );
+  const why = 'It does not know the token of this folder, so the token was not sent to it.';
+  complain(`Another program listens on port ${noted.port}. ${why}`);
   return undefined;
 }
 
@@ -61,12 +62,8 @@ export const engineIsReady = 'ready';
 export async function startEngine(script: string, folder: string, tokenFile: string): Promise<void> {
   // The launcher's entry starts this process by `node -e`, so the options of Node are not those of a script.
   const args = [script, 'engine', '--folder', folder, '--token-file', tokenFile];
-  const engine = spawn(process.execPath, args, {
-    cwd: folder,
-    detached: true,
-    windowsHide: true,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const options = { cwd: folder, detached: true, windowsHide: true };
+  const engine = spawn(process.execPath, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
   const said = text(engine.stderr).catch(() => '');
   const began = once(engine.stdout, 'data').then(([line]) => String(line).startsWith(engineIsReady));
   const ended = once(engine, 'close').then(() => false);

@@ -2,33 +2,26 @@
 import type { Disposable } from '../core/base/disposables.js';
 
 /** 128 plus the number of the signal, as in shells. */
-const exitCodes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
+const exitCodes: Partial<Record<NodeJS.Signals, number>> = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 };
 
 export class Interruption implements Disposable {
   private readonly controller = new AbortController();
-  private readonly listeners: (readonly [NodeJS.Signals, () => void])[] = [];
+  readonly signal = this.controller.signal;
+  private interrupt = (_: NodeJS.Signals): void => {};
   /** Resolves to the exit code after a signal, and never otherwise. */
-  readonly exitCode: Promise<number>;
+  readonly exitCode = new Promise<number>((resolve) => {
+    this.interrupt = (name) => {
+      this.dispose();
+      this.controller.abort();
+      resolve(exitCodes[name] ?? 1);
+    };
+  });
 
   constructor() {
-    this.exitCode = new Promise((resolve) => {
-      for (const [name, code] of Object.entries(exitCodes) as [keyof typeof exitCodes, number][]) {
-        const listener = (): void => {
-          this.dispose();
-          this.controller.abort();
-          resolve(code);
-        };
-        this.listeners.push([name, listener]);
-        process.on(name, listener);
-      }
-    });
-  }
-
-  get signal(): AbortSignal {
-    return this.controller.signal;
+    for (const name of Object.keys(exitCodes)) process.on(name, this.interrupt);
   }
 
   dispose(): void {
-    for (const [name, listener] of this.listeners) process.off(name, listener);
+    for (const name of Object.keys(exitCodes)) process.off(name, this.interrupt);
   }
 }

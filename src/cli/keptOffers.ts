@@ -55,10 +55,8 @@ function launchesIn(text: string | undefined): Map<unknown, Record<string, unkno
 /** Returns the guards of a host that serves other programs, and the note about their capabilities for the next host. */
 export async function servingGuards(folder: string, holdsBack: boolean) {
   const client = await lastClientOf(folder);
-  return {
-    guards: { offerReview: await keptOffers(holdsBack), expects: client.expected },
-    onClient: (_: unknown, capabilities: Fields): void => client.note(capabilities),
-  };
+  const guards = { offerReview: await keptOffers(holdsBack), expects: client.expected };
+  return { guards, onClient: (_: unknown, capabilities: Fields): void => client.note(capabilities) };
 }
 
 /** With it, the first instance of a server fits the next client (L4). */

@@ -1,70 +1,108 @@
-/** `mcp-toolsets resources`, `read`, `prompts` and `prompt`: the other parts of MCP servers (G4, H1). */
+/** `mcp-toolsets tools`, `call`, `resources`, `read`, `prompts` and `prompt`: what servers offer (G4, H1). */
+import { nextEvent } from '../core/base/events.js';
 import { errorCodes } from '../core/protocol/errors.js';
-import type { OtherOutcome } from '../core/protocol/request.js';
+import type { Fields } from '../core/protocol/client.js';
+import type { OtherOutcome, Outcome, ToolsetRequest } from '../core/protocol/request.js';
+import type { ServerStatus } from '../core/reconcile/status.js';
 import type { Toolset } from '../core/tools/catalogue.js';
-import { readObject } from './options.js';
-import { complain, complainOf, complainOfOutcome, misuse, print, printBytes, printContent, toJson } from './output.js';
-import { contentsOf, inOrder, isOfFile, messageTexts, promptsTable, resourcesTable } from './render.js';
-import { withHost, type Run, type RunningHost } from './withHost.js';
+import { readObject, type Options, type Words } from './options.js';
+import { complain, complainLines, complainOf, misuse, print, printBytes, printContent, toJson } from './output.js';
+import {
+  contentsOf,
+  inOrder,
+  isBroken,
+  isOfFile,
+  messageTexts,
+  promptsTable,
+  resourcesTable,
+  resultTexts,
+  toolsJson,
+  toolsTable,
+} from './render.js';
+import { withHost, withServers, type Run, type RunningHost } from './withHost.js';
 
-export function resources(run: Run, id: string | undefined): Promise<number> {
-  const json = ({ id, resources: { resources, templates } }: Toolset): object => ({ id, resources, templates });
-  return list(run, id, json, resourcesTable);
+/** A server without tools because of an error is an error only if it is named. */
+export function tools(run: Run, [id]: Words): Promise<number> {
+  return list(run, id, (servers) => ({
+    json: servers.map(toolsJson),
+    table: toolsTable(servers),
+    isFailure: id !== undefined && servers.some(isBroken),
+  }));
 }
 
-export function prompts(run: Run, id: string | undefined): Promise<number> {
-  const json = ({ id, prompts }: Toolset): object => ({
-    id,
-    prompts: prompts.map(({ published, original, prompt }) => ({ ...prompt, name: published, originalName: original })),
+export function resources(run: Run, [id]: Words): Promise<number> {
+  return list(run, id, (_, toolsets) => ({
+    json: toolsets.map(({ id, resources: { resources, templates } }) => ({ id, resources, templates })),
+    table: resourcesTable(toolsets),
+  }));
+}
+
+export function prompts(run: Run, [id]: Words): Promise<number> {
+  type Prompt = Toolset['prompts'][number];
+  const named = ({ published: name, original, prompt }: Prompt): object => ({
+    ...prompt,
+    name,
+    originalName: original,
   });
-  return list(run, id, json, promptsTable);
+  return list(run, id, (_, toolsets) => ({
+    json: toolsets.map(({ id, prompts }) => ({ id, prompts: prompts.map(named) })),
+    table: promptsTable(toolsets),
+  }));
+}
+
+interface Listed {
+  readonly json: readonly object[];
+  readonly table: string;
+  readonly isFailure?: boolean;
+}
+
+function list(
+  run: Run,
+  id: string | undefined,
+  of: (servers: readonly ServerStatus[], toolsets: readonly Toolset[]) => Listed,
+): Promise<number> {
+  return withServers(run, (running) => {
+    const { servers, problems } = running.host.snapshot;
+    const wanted = servers.filter((server) => id === undefined || server.id === id);
+    const isWanted = (server: string | undefined): boolean =>
+      server === undefined || wanted.some(({ id }) => id === server);
+    complainOf(problems.filter(({ server, severity }) => severity === 'error' && isWanted(server)));
+    if (id !== undefined && wanted.length === 0) return complain(`There is no server "${id}".`);
+    const { json, table, isFailure } = of(wanted, among(running, id));
+    print(run.json ? toJson(json) : table);
+    return problems.some(isOfFile) || isFailure ? 1 : 0;
+  });
 }
 
 /** Servers use either code for an unknown resource. */
 const unknownCodes: ReadonlySet<number> = new Set([errorCodes.resourceNotFound, errorCodes.invalidParams]);
 
-/** @param server chooses one of several servers with the URI */
-export function read(run: Run, uri: string | undefined, server: string | undefined): Promise<number> | number {
-  if (uri === undefined) return misuse('The URI of a resource is missing.');
-  return withHost(run, async (running) => {
-    await running.started;
+export function read(run: Run, [uri = '']: Words, { server }: Options): Promise<number> {
+  return withServers(run, async (running) => {
     const toolsets = among(running, server).filter(({ features }) => features.resources);
     const lists = ({ resources }: Toolset): boolean => resources.resources.some((each) => each.uri === uri);
+    const show = (result: Fields): number =>
+      contentsOf(result).reduce(
+        (code, one) => Math.max(code, typeof one === 'string' ? printContent(one) : printBytes(one)),
+        0,
+      );
     let last: OtherOutcome | undefined;
     // Servers that list it come first. Others may have it by a template or unlisted.
-    for (const { id } of [...toolsets.filter(lists), ...toolsets.filter((toolset) => !lists(toolset))]) {
-      const outcome = await request(running, id, 'resources/read', { uri });
-      if (outcome.kind === 'error' && unknownCodes.has(outcome.code)) {
-        last ??= outcome;
-        continue;
-      }
-      if (outcome.kind !== 'result') return complainOfOutcome(outcome);
-      if (run.json) return print(toJson(outcome.result));
-      let code = 0;
-      for (const content of contentsOf(outcome.result)) {
-        code = Math.max(code, typeof content === 'string' ? printContent(content) : printBytes(content));
-      }
-      return code;
+    for (const { id } of toolsets.toSorted((a, b) => Number(lists(b)) - Number(lists(a)))) {
+      const outcome = await request(running, { toolset: id, method: 'resources/read', params: { uri } });
+      if (outcome.kind !== 'error' || !unknownCodes.has(outcome.code)) return answer(run, outcome, show);
+      last ??= outcome;
     }
-    if (last?.kind === 'error' && toolsets.some(lists)) return complainOfOutcome(last);
+    if (last && toolsets.some(lists)) return answer(run, last, show);
     return nothing(running, `No server has a resource "${uri}". \`mcp-toolsets resources\` lists all resources.`);
   });
 }
 
-export function prompt(
-  run: Run,
-  name: string | undefined,
-  json: string | undefined,
-  server: string | undefined,
-): Promise<number> | number {
-  if (name === undefined) return misuse('The name of a prompt is missing.');
-  const given = readObject('The arguments', json ?? '{}');
+export function prompt(run: Run, [name = '', json = '{}']: Words, { server }: Options): Promise<number> | number {
+  const given = readObject('The arguments', json);
   if (typeof given === 'string') return misuse(given);
-  return withHost(run, async (running) => {
-    await running.started;
-    const holders = among(running, server).filter((toolset) =>
-      toolset.prompts.some(({ published }) => published === name),
-    );
+  return withServers(run, async (running) => {
+    const holders = among(running, server).filter(({ prompts }) => prompts.some(({ published }) => published === name));
     const [holder, ...others] = holders;
     if (!holder) {
       return nothing(running, `No server has a prompt "${name}". \`mcp-toolsets prompts\` lists all prompts.`);
@@ -73,34 +111,49 @@ export function prompt(
       const ids = holders.map(({ id }) => id).join(', ');
       return complain(`Several servers have a prompt "${name}": ${ids}. Choose one with --server.`);
     }
-    const outcome = await request(running, holder.id, 'prompts/get', { name, arguments: given });
-    if (outcome.kind !== 'result') return complainOfOutcome(outcome);
-    if (run.json) return print(toJson(outcome.result));
-    for (const text of messageTexts(outcome.result)) printContent(text);
-    return 0;
+    const params = { name, arguments: given };
+    const outcome = await request(running, { toolset: holder.id, method: 'prompts/get', params });
+    return answer(run, outcome, (result) => messageTexts(result).forEach(printContent));
   });
 }
 
-function list(
-  run: Run,
-  id: string | undefined,
-  json: (toolset: Toolset) => object,
-  table: (toolsets: readonly Toolset[]) => string,
-): Promise<number> {
-  return withHost(run, async (running) => {
-    await running.started;
-    if (running.signal.aborted) return 1;
-    const { snapshot } = running.host;
-    const found = snapshot.problems.filter(({ server }) => id === undefined || server === undefined || server === id);
-    complainOf(found.filter(({ severity }) => severity === 'error'));
-    if (id !== undefined && !snapshot.servers.some((server) => server.id === id)) {
-      return complain(`There is no server "${id}".`);
+/** A name belongs to the first server with it (N5), so the call does not wait for later servers. */
+export function call(run: Run, [tool = '', json = '{}']: Words, options: Options): Promise<number> | number {
+  const args = readObject('The arguments', json);
+  if (typeof args === 'string') return misuse(args);
+  const answers = options.answers === undefined ? undefined : readObject('The answers', options.answers);
+  if (typeof answers === 'string') return misuse(answers);
+  return withHost({ ...run, answers }, async (running) => {
+    const { host, started, signal, client } = running;
+    const holder = (): Toolset | undefined =>
+      host.catalogue.toolsets.find(({ tools }) => tools.some(({ published }) => published === tool));
+    const isDecided = (): boolean => {
+      const { servers } = host.snapshot;
+      const place = servers.findIndex(({ id }) => id === holder()?.id);
+      // The built-in toolset acts on all servers, so it waits for all of them.
+      return place >= 0 && servers.slice(0, place).every(({ state }) => state.kind !== 'starting');
+    };
+    if (!isDecided()) await Promise.race([started, nextEvent(host.onDidChange, isDecided)]);
+    if (signal.aborted) return 1;
+    const toolset = holder()?.id;
+    if (toolset === undefined) {
+      const hint = '`mcp-toolsets tools` lists the published tools.';
+      return nothing(running, `No toolset publishes a tool "${tool}". ${hint}`);
     }
-    const toolsets = among(running, id);
-    print(run.json ? toJson(toolsets.map(json)) : table(toolsets));
-    return snapshot.problems.some(isOfFile) ? 1 : 0;
+    const asked = { toolset, tool, arguments: args, conversation, agent: 'mcp-toolsets call', signal, client };
+    const outcome = await host.call({
+      ...asked,
+      onProgress: ({ progress, total, message }) =>
+        complain(`${progress}${total === undefined ? '' : ` of ${total}`}${message ? ` ${message}` : ''}`),
+    });
+    const code = answer(run, outcome, (result, { unanswered }) =>
+      resultTexts(result).forEach(unanswered ? complainLines : printContent),
+    );
+    return outcome.kind === 'result' && outcome.result.isError === true ? 1 : code;
   });
 }
+
+const conversation = 'command line';
 
 /** Returns the toolsets of servers, without the built-in one, which has only tools. */
 function among({ host }: RunningHost, server: string | undefined): readonly Toolset[] {
@@ -108,13 +161,21 @@ function among({ host }: RunningHost, server: string | undefined): readonly Tool
   return host.catalogue.toolsets.filter(({ id }) => ids.includes(id));
 }
 
-function request(
-  { core, signal, client }: RunningHost,
-  toolset: string,
-  method: string,
-  params: object,
-): Promise<OtherOutcome> {
-  return core.backend.request({ toolset, method, params: { ...params }, conversation: 'command line', signal, client });
+type Asked = Pick<ToolsetRequest, 'toolset' | 'method' | 'params'>;
+
+function request({ core, signal, client }: RunningHost, asked: Asked): Promise<OtherOutcome> {
+  return core.backend.request({ ...asked, conversation, signal, client });
+}
+
+/** Prints the result of a request, or why it has none. */
+function answer<Result, More extends object>(
+  { json }: Run,
+  outcome: Outcome<Result, More>,
+  show: (result: Result, outcome: More) => number | void,
+): number {
+  if (outcome.kind === 'cancelled') return complain('Cancelled.');
+  if (outcome.kind === 'error') return complain(`The server answered with error ${outcome.code}: ${outcome.message}`);
+  return (json ? print(toJson(outcome.result)) : show(outcome.result, outcome)) ?? 0;
 }
 
 function nothing({ host, signal }: RunningHost, why: string): number {

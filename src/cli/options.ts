@@ -32,15 +32,16 @@ const options = {
 /** The options of all commands. Files are relative to the working directory. */
 export type Options = ReturnType<typeof parseCommandLine>['values'];
 
+export type Words = readonly string[];
+
 /** Throws with a sentence for a wrong command line. */
 export function parseCommandLine(args: string[]) {
   return parseArgs({ args, allowPositionals: true, options });
 }
 
 export function givenOptions(values: Options): (keyof Options)[] {
-  return (Object.keys(options) as (keyof Options)[]).filter(
-    (name) => values[name] !== undefined && values[name] !== false,
-  );
+  const names = Object.keys(options) as (keyof Options)[];
+  return names.filter((name) => values[name] !== undefined && values[name] !== false);
 }
 
 /** Returns the JSON object of a command line or a file, or why the text is not such an object. @param example an object */

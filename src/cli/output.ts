@@ -2,7 +2,6 @@
 import { forTerminal, oneLine, visibleJson } from '../core/base/inert.js';
 import type { Problem } from '../core/base/problem.js';
 import { withoutSecrets } from '../core/base/secrets.js';
-import type { OtherOutcome } from '../core/protocol/request.js';
 import { inOrder, problemLine } from './render.js';
 
 const usage = `Usage: mcp-toolsets <command> [options]
@@ -102,9 +101,8 @@ export function passLine(text: string): void {
 /** Writes bytes to a file or a pipe. A terminal could interpret them. */
 export function printBytes(bytes: Uint8Array): number {
   if (process.stdout.isTTY) {
-    return complain(
-      `This is not text (${bytes.length} bytes), so it is not written to the terminal. Send it to a file.`,
-    );
+    const why = `This is not text (${bytes.length} bytes), so it is not written to the terminal.`;
+    return complain(`${why} Send it to a file.`);
   }
   put(process.stdout, bytes);
   return 0;
@@ -125,21 +123,10 @@ export function complainOfDefect(error: unknown): void {
   complainLines(withoutSecrets(error instanceof Error ? (error.stack ?? error.message) : JSON.stringify(error)));
 }
 
-/** Says why a request has no result. */
-export function complainOfOutcome(outcome: Exclude<OtherOutcome, { kind: 'result' }>): 1 {
-  if (outcome.kind === 'cancelled') return complain('Cancelled.');
-  return complain(`The server answered with error ${outcome.code}: ${outcome.message}`);
-}
-
 /** Writes several lines of ours. Foreign values in it must have one line each. */
 export function complainLines(text: string): 1 {
   put(process.stderr, `${forTerminal(text)}\n`);
   return 1;
-}
-
-/** Writes a question. The person types behind it. */
-export function ask(text: string): void {
-  process.stderr.write(`${forTerminal(text)} `);
 }
 
 export function echo(text: string): void {
@@ -156,20 +143,14 @@ export function help(): 0 {
   return print(usage.trimEnd());
 }
 
-export class NewLines {
-  private last: readonly string[] = [];
-
-  /** @param subjectOf returns the same text for lines of the same news */
-  constructor(
-    private readonly write: (line: string) => void,
-    private readonly subjectOf: (line: string) => string = (line) => line,
-  ) {}
-
-  say(lines: readonly string[]): void {
-    const subjects = lines.map(this.subjectOf);
-    for (const [index, line] of lines.entries()) if (!this.last.includes(subjects[index] ?? '')) this.write(line);
-    this.last = subjects;
-  }
+/** Writes only lines that were not in the last list. @param subjectOf returns the same text for lines of the same news */
+export function newLines(write: (line: string) => void, subjectOf = (line: string): string => line) {
+  let last: readonly string[] = [];
+  return (lines: readonly string[]): void => {
+    const subjects = lines.map(subjectOf);
+    for (const [index, line] of lines.entries()) if (!last.includes(subjects[index] ?? '')) write(line);
+    last = subjects;
+  };
 }
 
 export function toJson(value: unknown): string {

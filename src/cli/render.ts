@@ -34,6 +34,10 @@ export function isOfFile({ server, severity }: Problem): boolean {
   return server === undefined && severity === 'error';
 }
 
+export function isBroken({ state }: ServerStatus): boolean {
+  return ['failed', 'invalid', 'signInNeeded', 'pending'].includes(state.kind);
+}
+
 export function inOrder(problems: readonly Problem[]): readonly Problem[] {
   return problems.toSorted((a, b) => {
     const [one, other] = [a.place.range.start, b.place.range.start];
@@ -43,16 +47,10 @@ export function inOrder(problems: readonly Problem[]): readonly Problem[] {
 }
 
 function stateWord(state: ServerState): string {
-  switch (state.kind) {
-    case 'failed':
-      return `failed: ${state.reason} ${state.fix}`;
-    case 'signInNeeded':
-      return `needs sign-in: ${state.why} Sign in in the editor, or give the server an Authorization header.`;
-    case 'reconnecting':
-      return `reconnecting (attempt ${state.attempt}): ${state.cause}`;
-    default:
-      return state.kind;
-  }
+  if (state.kind === 'failed') return `failed: ${state.reason} ${state.fix}`;
+  if (state.kind === 'reconnecting') return `reconnecting (attempt ${state.attempt}): ${state.cause}`;
+  if (state.kind !== 'signInNeeded') return state.kind;
+  return `needs sign-in: ${state.why} Sign in in the editor, or give the server an Authorization header.`;
 }
 
 export function statusTable({ servers, problems }: StatusSnapshot): string {
@@ -61,22 +59,13 @@ export function statusTable({ servers, problems }: StatusSnapshot): string {
       ? 'No servers are known, because a config file has an error.'
       : 'No servers are configured.';
   }
-  return table(
-    ['server', 'transport', 'tools', 'source', 'state'],
-    servers.map(({ id, transport, tools, offered, origin, state }) => {
-      const wrong =
-        state.kind === 'invalid'
-          ? problems.find(({ server, severity }) => server === id && severity === 'error')
-          : undefined;
-      return [
-        id,
-        transport ?? '',
-        `${tools.length} of ${offered}`,
-        originWords[origin],
-        oneLine(`${stateWord(state)}${wrong ? `: ${wrong.message} ${wrong.fix}` : ''}`),
-      ];
-    }),
-  );
+  const rows = servers.map(({ id, transport, tools, offered, origin, state }) => {
+    const errors = problems.filter(({ server, severity }) => server === id && severity === 'error');
+    const [wrong] = state.kind === 'invalid' ? errors : [];
+    const words = oneLine(`${stateWord(state)}${wrong ? `: ${wrong.message} ${wrong.fix}` : ''}`);
+    return [id, transport ?? '', `${tools.length} of ${offered}`, originWords[origin], words];
+  });
+  return table(['server', 'transport', 'tools', 'source', 'state'], rows);
 }
 
 /** Returns a line with the tokens of the published tools in each request, and of all tools as the servers list them. */
@@ -151,14 +140,8 @@ function table(head: readonly string[], cells: readonly (readonly string[])[]): 
   const widths = head.map((title, column) =>
     rows.reduce((width, row) => Math.max(width, (row[column] ?? '').length), title.length),
   );
-  return [head, ...rows]
-    .map((row) =>
-      row
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
+  const padded = (row: readonly string[]): string[] => row.map((cell, column) => cell.padEnd(widths[column] ?? 0));
+  return [head, ...rows].map((row) => padded(row).join('  ').trimEnd()).join('\n');
 }
 
 export function resultTexts({ content, structuredContent }: CallToolResult): string[] {

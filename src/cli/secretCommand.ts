@@ -1,37 +1,33 @@
 /** `mcp-toolsets secret` (C2). The value is never an argument, which other programs can see. */
-import { createInterface } from 'node:readline/promises';
-import { Writable } from 'node:stream';
 import { isSecretName, secretNameRule } from '../core/config/read/references.js';
 import { deleteSecret, NoKeyring, secretNames, storeSecret } from './keyring.js';
-import { ask, complain, misuse, print, toJson } from './output.js';
+import type { Words } from './options.js';
+import { complain, echo, misuse, print, toJson } from './output.js';
+import { typedLine } from './terminalQuestion.js';
+import type { Run } from './withHost.js';
 
 const largestValue = 64 * 1024;
 
-export async function secret(json: boolean, [action, name, ...more]: readonly (string | undefined)[]): Promise<number> {
+export async function secret({ json }: Run, [action, name, ...more]: Words): Promise<number> {
   try {
-    switch (action) {
-      case 'list':
-        return name === undefined ? list(json) : misuse(`\`secret list\` does not take the argument "${name}".`);
-      case 'set':
-      case 'delete':
-        if (name === undefined) return misuse('The name of a secret is missing.');
-        if (!isSecretName(name))
-          return misuse(`"${name}" cannot be the name of a secret: it must be ${secretNameRule}.`);
-        if (more.length > 0)
-          return misuse(
-            'Do not give the value as an argument, because other programs can see arguments. Type it when you are asked, or send it to the standard input.',
-          );
-        if (action === 'set') return await set(name);
-        return deleteSecret(name) ? print(`Deleted ${name}.`) : complain(`The keyring has no secret ${name}.`);
-      default:
-        return misuse('Write `secret set NAME`, `secret delete NAME` or `secret list`.');
+    if (action === 'list') {
+      return name === undefined ? list(json) : misuse(`\`secret list\` does not take the argument "${name}".`);
     }
+    if (action !== 'set' && action !== 'delete') {
+      return misuse('Write `secret set NAME`, `secret delete NAME` or `secret list`.');
+    }
+    if (name === undefined) return misuse('The name of a secret is missing.');
+    if (!isSecretName(name)) return misuse(`"${name}" cannot be the name of a secret: it must be ${secretNameRule}.`);
+    if (more.length > 0) {
+      const why = 'Do not give the value as an argument, because other programs can see arguments.';
+      return misuse(`${why} Type it when you are asked, or send it to the standard input.`);
+    }
+    if (action === 'set') return await set(name);
+    return deleteSecret(name) ? print(`Deleted ${name}.`) : complain(`The keyring has no secret ${name}.`);
   } catch (error) {
     if (!(error instanceof NoKeyring)) throw error;
-    const instead = name ?? 'of the same name as each secret';
-    return complain(
-      `The keyring of the system cannot be used (${error.message}). Set the environment variable ${instead} instead.`,
-    );
+    const fix = `Set the environment variable ${name ?? 'of the same name as each secret'} instead.`;
+    return complain(`The keyring of the system cannot be used (${error.message}). ${fix}`);
   }
 }
 
@@ -52,21 +48,16 @@ async function set(name: string): Promise<number> {
 
 /** Resolves to undefined if the person gives up. */
 async function typed(name: string): Promise<string | undefined> {
-  const silent = new Writable({ write: (_piece, _encoding, done) => done() });
-  const lines = createInterface({ input: process.stdin, output: silent, terminal: true });
   const givenUp = new AbortController();
-  lines.on('SIGINT', () => givenUp.abort());
-  lines.on('close', () => givenUp.abort());
-  ask(`Value of ${name} (hidden while you type):`);
-  try {
-    return await lines.question('', { signal: givenUp.signal });
-  } catch (error) {
-    if (givenUp.signal.aborted) return undefined;
-    throw error;
-  } finally {
-    lines.close();
-    complain('');
-  }
+  const value = await typedLine({
+    input: process.stdin,
+    ask: () => echo(`Value of ${name} (hidden while you type): `),
+    echo: () => {},
+    interrupt: () => givenUp.abort(),
+    signal: givenUp.signal,
+  });
+  echo('\n');
+  return givenUp.signal.aborted ? undefined : value;
 }
 
 async function piped(): Promise<string> {

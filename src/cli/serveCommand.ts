@@ -1,36 +1,47 @@
-/** `mcp-toolsets serve` (G6, H1). It follows the config files until it ends. */
+/** `mcp-toolsets serve` (G6, H1), the engine behind `connect` (G6d), which has no terminal and asks nobody, and `stop`. */
+import { setTimeout as pause } from 'node:timers/promises';
 import { assertNever } from '../core/base/assertNever.js';
-import { systemClock } from '../core/base/clock.js';
+import { systemClock, type Clock } from '../core/base/clock.js';
+import type { Disposable } from '../core/base/disposables.js';
 import { nextEvent, untilAborted } from '../core/base/events.js';
+import { isAlive } from '../core/base/isAlive.js';
 import { needsAttention } from '../core/base/problem.js';
 import { asText } from '../core/base/text.js';
-import type { Program } from '../core/files/addressFile.js';
+import { addressFileOf, type Program } from '../core/files/addressFile.js';
+import { configFileOf } from '../core/files/configFile.js';
+import { lock } from '../core/files/fileLock.js';
 import { secretInFile, StableEndpoint, type EndpointState } from '../core/gateway/http/stableEndpoint.js';
 import { createGateway, type GatewayDeps } from '../core/gateway/http/gateway.js';
-import { configFileOf } from '../core/files/configFile.js';
 import { createRestBackend } from '../core/host/restBackend.js';
 import { version } from '../../package.json';
-import { tokenFileFor } from './gateways.js';
+import { clientNames, engineIsReady, engineProgram, foundGateway, servedBy, tokenFileFor } from './gateways.js';
 import { servingGuards } from './keptOffers.js';
-import type { Options } from './options.js';
-import { complain, misuse, NewLines, print } from './output.js';
+import type { Options, Words } from './options.js';
+import { complain, misuse, newLines, print } from './output.js';
 import { inOrder, problemLine, subjectOfProblem } from './render.js';
 import { withHost, type Run, type RunningHost } from './withHost.js';
 
 const usualPort = '7427';
 
-export async function serveFolder(run: Run, options: Options): Promise<number> {
+/** It follows the config files until it ends. */
+export async function serveFolder(run: Run, _: Words, options: Options): Promise<number> {
   const { port: given = usualPort, 'approve-edits': approvesEdits, 'hold-changed': holdChanged } = options;
   const port = /^\d{1,5}$/.test(given) ? Number(given) : NaN;
   if (!(port < 65_536)) return misuse(`"${given}" is not a port. Use a number from 0 to 65535.`);
-  const tokenFile = tokenFileFor(run.folder, options['token-file']);
+  const tokenFile = tokenFileFor(run, options);
   const { guards, onClient } = await servingGuards(run.folder, holdChanged);
-  const served: Served = { port, tokenFile, program: { kind: 'serve', version }, onClient };
-  return withHost(run, (running) => serve(run, running, served), { ...guards, approvesEdits, goesOn: true });
+  return await withHost({ ...run, ...guards, approvesEdits, goesOn: true }, async (running) => {
+    const program = { kind: 'serve', version } as const;
+    const endpoint = await openEndpoint(run, running, { port, tokenFile, program, onClient });
+    if (typeof endpoint === 'number') return endpoint;
+    running.follow();
+    tell(run, running, endpoint, tokenFile);
+    await untilAborted(running.signal);
+    return 0;
+  });
 }
 
-interface Served extends Pick<GatewayDeps, 'onConnections'> {
-  readonly onClient: NonNullable<GatewayDeps['onClient']>;
+interface Served extends Pick<GatewayDeps, 'onClient' | 'onConnections'> {
   /** If it is 0, the system chooses a port. */
   readonly port: number;
   readonly tokenFile: string;
@@ -38,71 +49,44 @@ interface Served extends Pick<GatewayDeps, 'onConnections'> {
 }
 
 /** Resolves when the folder is served, or to the exit code after a complaint. The endpoint ends before the host. */
-export async function openEndpoint(run: Run, running: RunningHost, served: Served): Promise<StableEndpoint | number> {
-  const { port, tokenFile, program, onClient, onConnections } = served;
+async function openEndpoint(run: Run, running: RunningHost, served: Served): Promise<StableEndpoint | number> {
+  const { port, tokenFile, program, ...listeners } = served;
   const { core, host, started, signal, closeFirst } = running;
   const { backend, log, redactor } = core;
   const rest = createRestBackend(host, systemClock, () => configFileOf(run.folder));
+  const gateway = { backend, log, clock: systemClock, version, rest, ...listeners };
   const endpoint = new StableEndpoint({
     port,
     secret: secretInFile(tokenFile, program, systemClock),
     clock: systemClock,
     log,
     keepSecret: (values) => redactor.register(values),
-    createGateway: (stable) =>
-      createGateway({
-        backend,
-        log,
-        clock: systemClock,
-        version,
-        stable,
-        rest,
-        onClient,
-        ...(onConnections && { onConnections }),
-      }),
+    createGateway: (stable) => createGateway({ ...gateway, stable }),
   });
   closeFirst(() => endpoint.dispose());
   started.catch((error: unknown) => complain(`The config files were not applied: ${asText(error)}`));
   if (endpoint.state.kind === 'starting') await nextEvent(endpoint.onDidChange, () => true, signal);
-  switch (endpoint.state.kind) {
-    case 'listening':
-      return endpoint;
-    case 'portTaken':
-      return complain(
-        `Port ${port} is taken, perhaps by an editor or another \`serve\` of this folder. Stop it, or choose another port with --port.`,
-      );
-    case 'starting':
-    case 'failed':
-      return complain(`Cannot listen: ${endpoint.state.kind === 'failed' ? endpoint.state.reason : 'it ended'}.`);
-  }
-}
-
-async function serve(run: Run, running: RunningHost, served: Served): Promise<number> {
-  const endpoint = await openEndpoint(run, running, served);
-  if (typeof endpoint === 'number') return endpoint;
-  running.follow();
-  tell(run, running, endpoint, served.tokenFile);
-  await untilAborted(running.signal);
-  return 0;
+  const { state } = endpoint;
+  if (state.kind === 'listening') return endpoint;
+  if (state.kind !== 'portTaken')
+    return complain(`Cannot listen: ${state.kind === 'failed' ? state.reason : 'it ended'}.`);
+  const by = 'perhaps by an editor or another `serve` of this folder';
+  return complain(`Port ${port} is taken, ${by}. Stop it, or choose another port with --port.`);
 }
 
 function tell(run: Run, { host, store }: RunningHost, endpoint: StableEndpoint, tokenFile: string): void {
-  const said = new NewLines(print);
-  const complained = new NewLines(complain, subjectOfProblem);
+  const said = newLines(print);
+  const complained = newLines(complain, subjectOfProblem);
   const look = (): void => {
     const { state } = endpoint;
     const toolsets = host.catalogue.toolsets.flatMap(({ id, tools }) => {
       const url = endpoint.urlOf(id);
       return url === undefined ? [] : [{ id, url, tools: tools.length }];
     });
-    if (run.json) said.say([JSON.stringify({ state: state.kind, tokenFile, toolsets })]);
-    else {
-      said.say([
-        whereabouts(state, tokenFile),
-        ...toolsets.map(({ id, url, tools }) => `${id}  ${url}  ${tools} ${tools === 1 ? 'tool' : 'tools'}`),
-      ]);
-    }
-    complained.say(inOrder(host.snapshot.problems.filter(needsAttention)).map(problemLine));
+    const lines = toolsets.map(({ id, url, tools }) => `${id}  ${url}  ${tools} ${tools === 1 ? 'tool' : 'tools'}`);
+    const json = JSON.stringify({ state: state.kind, tokenFile, toolsets });
+    said(run.json ? [json] : [whereabouts(state, tokenFile), ...lines]);
+    complained(inOrder(host.snapshot.problems.filter(needsAttention)).map(problemLine));
   };
   store.add(endpoint.onDidChange(look));
   store.add(host.onDidChange(look));
@@ -122,4 +106,59 @@ function whereabouts(state: EndpointState, tokenFile: string): string {
     default:
       return assertNever(state);
   }
+}
+
+/** How long an engine waits for the next client, in milliseconds. */
+const lingerMs = 60_000;
+
+/** A stopped engine ends its servers first. Waiting for it ends after this time, in milliseconds. */
+const stopLimitMs = 15_000;
+
+export async function engine(run: Run, _: Words, options: Options): Promise<number> {
+  const tokenFile = tokenFileFor(run, options);
+  const { guards, onClient } = await servingGuards(run.folder, false);
+  const unlock = await lock(`${addressFileOf(tokenFile, engineProgram)}.lock`, systemClock);
+  try {
+    // Of two engines that start at once, the second one leaves.
+    if (await foundGateway(tokenFile, [engineProgram])) return print(engineIsReady);
+    return await withHost({ ...run, ...guards, asks: false, approve: false }, async (running) => {
+      const visits = running.store.add(visitsOf(systemClock, lingerMs));
+      const served = { port: 0, tokenFile, program: engineProgram, onClient, onConnections: visits.note };
+      const endpoint = await openEndpoint(run, running, served);
+      await unlock();
+      if (typeof endpoint === 'number') return endpoint;
+      running.follow();
+      print(engineIsReady);
+      await Promise.race([untilAborted(visits.ended), untilAborted(running.signal)]);
+      return 0;
+    });
+  } finally {
+    await unlock();
+  }
+}
+
+/** `note` is told the number of clients. `ended` aborts when there was none for a time. */
+export function visitsOf(clock: Clock, lingerMs: number) {
+  const controller = new AbortController();
+  let wait: Disposable | undefined;
+  const dispose = (): void => wait?.dispose();
+  const note = (open: number): void => {
+    dispose();
+    wait = open > 0 ? undefined : clock.after(lingerMs, () => controller.abort());
+  };
+  note(0);
+  return { ended: controller.signal, note, dispose };
+}
+
+export async function stop(run: Run, _: Words, options: Options): Promise<number> {
+  const engines = (await servedBy(tokenFileFor(run, options))).filter(({ program }) => program.kind === 'engine');
+  if (engines.length === 0) return print('No engine serves this folder.');
+  for (const { pid } of engines) process.kill(pid, 'SIGTERM');
+  const limit = systemClock.now() + stopLimitMs;
+  while (engines.some(({ pid }) => isAlive(pid))) {
+    const pids = engines.map(({ pid }) => pid).join();
+    if (systemClock.now() > limit) return complain(`The engine (process ${pids}) does not end.`);
+    await pause(20);
+  }
+  return print(engines.map((engine) => `The engine has ended. It served ${clientNames(engine)}.`).join('\n'));
 }

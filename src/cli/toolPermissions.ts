@@ -3,10 +3,10 @@ import { withoutMark } from '../core/base/byteOrderMark.js';
 import path from 'node:path';
 import { systemClock } from '../core/base/clock.js';
 import type { DisposableStore } from '../core/base/disposables.js';
-import { largestConfigFile, readTextFileSync } from '../core/base/textFile.js';
 import { watchFile } from '../core/files/watchedFile.js';
 import type { Host } from '../core/host/hostContract.js';
 import { toolPermissions, type ToolPermission } from '../core/tools/permissions.js';
+import { textIfThere } from './configFile.js';
 import { readObject } from './options.js';
 import { complain } from './output.js';
 
@@ -26,15 +26,12 @@ export class PersonsPermissions {
   /** Returns why the file cannot be read, as a sentence. Then no tool may be called. */
   static read(home: string, options: PermissionOptions): PersonsPermissions | string {
     const file = path.join(home, '.minds', 'permissions.json');
-    let text: string | undefined;
     try {
-      text = readTextFileSync(file, largestConfigFile);
+      const own = rulesOf(file, textIfThere(file));
+      return typeof own === 'string' ? own : new PersonsPermissions(file, options, own);
     } catch (error) {
-      const { code, message } = error as NodeJS.ErrnoException;
-      if (code !== 'ENOENT' && code !== 'ENOTDIR') return `${file} cannot be read: ${message}`;
+      return `${file} cannot be read: ${(error as Error).message}`;
     }
-    const own = rulesOf(file, text);
-    return typeof own === 'string' ? own : new PersonsPermissions(file, options, own);
   }
 
   get hasOptions(): boolean {

@@ -17,27 +17,31 @@ import { noClient, type ExpectedClient, type Fields, type ServerClient } from '.
 import { RememberedConversations } from '../core/remembered/conversations.js';
 import { version } from '../../package.json';
 import { configDeps, readConfigFiles } from './configFile.js';
-import { FolderApprovals } from './folderApprovals.js';
+import { FolderApprovals, type Consent } from './folderApprovals.js';
 import { formAnswers } from './formAnswers.js';
 import { agentsByEnvironment } from './proxies.js';
 import { secretOf } from './keyring.js';
 import { Interruption } from './interruption.js';
-import { complain, NewLines, reasonOf, report } from './output.js';
+import { complain, newLines, reasonOf, report } from './output.js';
 import { askOnTerminal } from './terminalQuestion.js';
 import type { PersonsPermissions } from './toolPermissions.js';
 
-export interface Run {
+export interface Run extends Consent {
   readonly folder: string;
   readonly json: boolean;
   readonly debug: boolean;
   /** The answers to forms of the called tool. Without them, the client declares no forms. */
   readonly answers?: Fields | undefined;
   readonly permissions: PersonsPermissions;
-  /** False for a command that must not ask on the terminal. */
-  readonly asks?: boolean;
-  readonly approve: boolean;
   readonly guardianScript: string;
   readonly script: string;
+  /** True if every server of the config files may start, now and later. */
+  readonly approvesEdits?: boolean;
+  /** The only server to start. By default all start. */
+  readonly only?: string | undefined;
+  /** The client for the servers to expect. */
+  readonly expects?: () => ExpectedClient;
+  readonly offerReview?: OfferLedger;
 }
 
 export interface RunningHost {
@@ -56,51 +60,30 @@ export interface RunningHost {
   closeFirst(close: () => Promise<void>): void;
 }
 
-interface Guards {
-  /** True if every server of the config files may start, now and later. */
-  readonly approvesEdits?: boolean;
-  /** See `Consent`. */
-  readonly goesOn?: boolean;
-  /** The only server to start. By default all start. */
-  readonly only?: string | undefined;
-  /** The client for the servers to expect; by default that of the run. */
-  readonly expects?: (() => ExpectedClient) | undefined;
-  readonly offerReview: OfferLedger;
-}
-
+const nothing = (): Promise<undefined> => Promise.resolve(undefined);
 /** The command line stores no token of a sign-in. Tokens for machines stay in memory for one run. */
 const memoryOnlySecrets: SecretStore = {
-  get: () => Promise.resolve(undefined),
-  store: () => Promise.resolve(),
-  delete: () => Promise.resolve(),
+  ...{ get: nothing, store: nothing, delete: nothing },
   onDidChange: () => ({ dispose: () => {} }),
 };
 
-export function withServers(run: Run, use: (running: RunningHost) => number): Promise<number> {
+export function withServers(run: Run, use: (running: RunningHost) => number | Promise<number>): Promise<number> {
   return withHost(run, async (running) => {
     await running.started;
-    return running.signal.aborted ? 1 : use(running);
+    return running.signal.aborted ? 1 : await use(running);
   });
 }
 
-export async function withHost(
-  run: Run,
-  use: (running: RunningHost) => Promise<number>,
-  guards?: Guards,
-): Promise<number> {
-  const { sources, problems } = readConfigFiles(run.folder);
+export async function withHost(run: Run, use: (running: RunningHost) => Promise<number>): Promise<number> {
+  const { folder, only, offerReview } = run;
+  const { sources, problems } = readConfigFiles(folder);
   if (problems.length > 0) return report(run.json, problems);
-  const log: Log = {
-    write: (level, message) => {
-      if (run.debug) complain(`[${level}] ${message}`);
-    },
-  };
+  const log: Log = { write: (level, message) => run.debug && complain(`[${level}] ${message}`) };
   const serverLog = (server: string): Log => ({ write: (level, message) => log.write(level, `${server}: ${message}`) });
   const interruption = new Interruption();
   // No form arrives before `core` exists.
   const client = run.answers && formAnswers(run.answers, (text) => complain(core.redactor.redact(text)));
-  const { folder } = run;
-  const approvals = await FolderApprovals.open(folder, guards?.approvesEdits !== true);
+  const approvals = await FolderApprovals.open(folder, run.approvesEdits !== true);
   let readSources = (): Promise<void> => Promise.resolve();
   const core = assemble({
     surroundings: {
@@ -112,14 +95,14 @@ export async function withHost(
       guardianScript: run.guardianScript,
       makeAgents: agentsByEnvironment,
     },
-    settings: { filteredTools: () => 'information', trace: () => run.debug, only: guards?.only },
+    settings: { filteredTools: () => 'information', trace: () => run.debug, only },
     consent: {
       approvals: approvals.ledger,
       toolPermissions: {
         settings: () => [run.permissions.rules],
         ask: run.asks === false ? () => Promise.resolve('no') : askOnTerminal,
       },
-      ...(guards && { offerReview: guards.offerReview }),
+      ...(offerReview && { offerReview }),
     },
     stores: {
       secret: secretOf,
@@ -127,21 +110,21 @@ export async function withHost(
       conversations: new RememberedConversations({ stored: undefined, store: () => {}, isConversation: () => true }),
     },
     readSources: () => readSources(),
-    expectedClient: guards?.expects ?? (() => ({ ...noClient, capabilities: client?.capabilities ?? {} })),
+    expectedClient: run.expects ?? (() => ({ ...noClient, capabilities: client?.capabilities ?? {} })),
   });
   const { host } = core;
   const record = new CallFile(callFileOf(folder, homedir()), systemClock, (error) =>
     complain(`The record of calls could not be written: ${reasonOf(error)}.`),
   );
   core.recorder.onDidRecord((fact) => record.note(fact));
-  const waiting = new NewLines(complain);
-  host.onDidChange((snapshot) => waiting.say(approvals.waitingLines(snapshot)));
+  const waiting = newLines(complain);
+  host.onDidChange((snapshot) => waiting(approvals.waitingLines(snapshot)));
   const store = new DisposableStore('command');
   const closings: (() => Promise<void>)[] = [];
   try {
     const { servers } = new ConfigState().apply(sources, configDeps).model;
-    const wanted = servers.filter(({ id }) => (guards?.only ?? id) === id);
-    await approvals.ask(approvals.waiting(wanted), { ...run, goesOn: guards?.goesOn }, interruption.signal);
+    const wanted = servers.filter(({ id }) => (only ?? id) === id);
+    await approvals.ask(approvals.waiting(wanted), run, interruption.signal);
     if (interruption.signal.aborted) return await interruption.exitCode;
     const started = host.setSources(sources);
     const running: RunningHost = {

@@ -68,14 +68,14 @@ const readers: readonly Reader[] = [
     texts: jsonFiles,
     read: (text, turn) => {
       const format = importFormats[turn % importFormats.length];
-      importServers({ text, file: '/ws/x.json', format, taken: new Set(['a']), folders: around });
-      importServers({ text, file: '/ws/.mcp.json', taken: new Set(), folders: around });
+      importServers({ text, file: '/ws/x.json', format, existing: new Map([['a', {}]]), folders: around });
+      importServers({ text, file: '/ws/.mcp.json', folders: around });
     },
   },
   {
     what: 'TOML of other programs',
     texts: tomlFiles,
-    read: (text) => void importServers({ text, file: '/ws/config.toml', taken: new Set(), folders: around }),
+    read: (text) => void importServers({ text, file: '/ws/config.toml', folders: around }),
   },
   {
     what: 'files for the entries of other agents',

@@ -302,7 +302,7 @@ function importReaders(): [string, Reader][] {
   const whole = importFormats.map((format): [string, Reader] => [
     `a file of ${format}`,
     (text) => [
-      importServers({ text, file: '/ws/x.json', format, taken: new Set(), folders }),
+      importServers({ text, file: '/ws/x.json', format, folders }),
       importServers({
         text: JSON.stringify({
           mcpServers: { [text]: entry, other: { url: text, headers: { [text]: text, 'X-Key': '${env:KEY}' } } },
@@ -311,7 +311,6 @@ function importReaders(): [string, Reader][] {
         }),
         file: '/ws/x.json',
         format,
-        taken: new Set(),
         folders,
       }),
     ],

@@ -17,34 +17,29 @@ interface AgentPlace {
 
 type Keys = Readonly<Record<string, unknown>>;
 
-interface Where {
+export interface Agent {
+  readonly program: string;
   /** False for a file of the whole machine. */
   readonly isOfFolder: boolean;
-  /** Returns undefined if the file is in the workspace folder and no folder is open. */
-  readonly place: (folders: AgentFolders) => AgentPlace | undefined;
-}
-
-export interface Agent extends Where {
-  readonly program: string;
   readonly form: 'json' | 'toml' | 'yaml';
   readonly container: 'mcpServers' | 'mcp_servers' | 'mcp';
+  /** Returns undefined if the file is in the workspace folder and no folder is open. */
+  readonly place: (folders: AgentFolders) => AgentPlace | undefined;
   /** Returns our keys of an entry that starts `connect`. It holds no port or token; its other keys are the person's. */
   readonly keys: (command: string, args: readonly string[]) => Keys;
   readonly trust?: string;
 }
 
-const below = (root: string, ...names: string[]): AgentPlace => ({ root, file: path.join(root, ...names) });
-
-const inFolder = (...names: string[]): Where => ({
-  isOfFolder: true,
-  place: ({ folder }) => (folder === undefined ? undefined : below(folder, ...names)),
-});
-
-const ofMachine = (place: (folders: AgentFolders) => AgentPlace): Where => ({ isOfFolder: false, place });
-const inHome = (...names: string[]): Where => ofMachine(({ home }) => below(home, ...names));
-
-function row(program: string, where: Where, keys: Agent['keys'], more: Partial<Agent> = {}): Agent {
-  return { program, form: 'json', container: 'mcpServers', ...where, keys, ...more };
+/** @param files below the folder (`.`), the home folder (`~`) or a folder of the machine; the first known one counts */
+function row(program: string, files: readonly string[], keys: Agent['keys'], more: Partial<Agent> = {}): Agent {
+  const place: Agent['place'] = ({ folder, home, configHome, globalStorage }) => {
+    const roots: Keys = { '.': folder, '~': home, $config: configHome, $storage: globalStorage };
+    const [start = '', ...names] = files.map((file) => file.split('/')).find(([start = '']) => roots[start]) ?? [];
+    const root = roots[start];
+    return typeof root === 'string' ? { root, file: path.join(root, ...names) } : undefined;
+  };
+  const isOfFolder = files[0]?.startsWith('./') === true;
+  return { program, isOfFolder, form: 'json', container: 'mcpServers', place, keys, ...more };
 }
 
 /** The default limit of a call. Agents with a shorter limit would give up earlier. */
@@ -61,60 +56,43 @@ const inOneList: Agent['keys'] = (command, args) => ({
   command: [command, ...args],
   timeout: longestCall,
 });
+const copilotKeys: Agent['keys'] = (command, args) => ({ type: 'local', command, args, tools: ['*'] });
+const codexKeys: Agent['keys'] = (command, args) => ({
+  ...plain(command, args),
+  startup_timeout_sec: longestStartSeconds,
+  tool_timeout_sec: longestCallSeconds,
+});
 
 const rows = {
-  'claude-code': row('Claude Code', inFolder('.mcp.json'), typed, {
+  'claude-code': row('Claude Code', ['./.mcp.json'], typed, {
     trust: 'Claude Code asks you once before it starts the servers of this file.',
   }),
-  codex: row(
-    'Codex',
-    inFolder('.codex', 'config.toml'),
-    (command, args) => ({
-      command,
-      args,
-      startup_timeout_sec: longestStartSeconds,
-      tool_timeout_sec: longestCallSeconds,
-    }),
-    {
-      form: 'toml',
-      container: 'mcp_servers',
-      trust: 'Codex reads this file in folders that you trust in Codex.',
-    },
-  ),
-  'copilot-cli': row(
-    'Copilot CLI',
-    inFolder('.github', 'mcp.json'),
-    (command, args) => ({ type: 'local', command, args, tools: ['*'] }),
-    {
-      trust:
-        'Copilot CLI reads this file in folders that you trust in Copilot CLI. It reads `.mcp.json` too, so entries for Claude Code are enough for both.',
-    },
-  ),
-  opencode: row('opencode', inFolder('opencode.json'), inOneList, { container: 'mcp' }),
-  kilo: row(
-    'Kilo',
-    ofMachine(({ configHome, home }) =>
-      configHome ? below(configHome, 'kilo', 'kilo.json') : below(home, '.config', 'kilo', 'kilo.json'),
-    ),
-    inOneList,
-    { container: 'mcp' },
-  ),
-  'gemini-cli': row('Gemini CLI', inFolder('.gemini', 'settings.json'), timed),
-  'qwen-code': row('Qwen Code', inFolder('.qwen', 'settings.json'), timed),
-  cursor: row('Cursor', inFolder('.cursor', 'mcp.json'), typed),
+  codex: row('Codex', ['./.codex/config.toml'], codexKeys, {
+    form: 'toml',
+    container: 'mcp_servers',
+    trust: 'Codex reads this file in folders that you trust in Codex.',
+  }),
+  'copilot-cli': row('Copilot CLI', ['./.github/mcp.json'], copilotKeys, {
+    trust:
+      'Copilot CLI reads this file in folders that you trust in Copilot CLI. It reads `.mcp.json` too, so entries for Claude Code are enough for both.',
+  }),
+  opencode: row('opencode', ['./opencode.json'], inOneList, { container: 'mcp' }),
+  kilo: row('Kilo', ['$config/kilo/kilo.json', '~/.config/kilo/kilo.json'], inOneList, { container: 'mcp' }),
+  'gemini-cli': row('Gemini CLI', ['./.gemini/settings.json'], timed),
+  'qwen-code': row('Qwen Code', ['./.qwen/settings.json'], timed),
+  cursor: row('Cursor', ['./.cursor/mcp.json'], typed),
   cline: row(
     'Cline',
-    ofMachine(({ globalStorage, home }) =>
-      globalStorage === undefined
-        ? below(home, '.cline', 'data', 'settings', 'cline_mcp_settings.json')
-        : below(globalStorage, 'saoudrizwan.claude-dev', 'settings', 'cline_mcp_settings.json'),
-    ),
+    [
+      '$storage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json',
+      '~/.cline/data/settings/cline_mcp_settings.json',
+    ],
     // Without `timeout`, in seconds, it gives a program three seconds to begin.
-    (command, args) => ({ type: 'stdio', command, args, timeout: longestCallSeconds }),
+    (command, args) => ({ ...typed(command, args), timeout: longestCallSeconds }),
   ),
-  continue: row('Continue', inHome('.continue', 'config.yaml'), typed, { form: 'yaml' }),
-  windsurf: row('Windsurf', inHome('.codeium', 'windsurf', 'mcp_config.json'), plain),
-  antigravity: row('Antigravity', inHome('.gemini', 'config', 'mcp_config.json'), plain),
+  continue: row('Continue', ['~/.continue/config.yaml'], typed, { form: 'yaml' }),
+  windsurf: row('Windsurf', ['~/.codeium/windsurf/mcp_config.json'], plain),
+  antigravity: row('Antigravity', ['~/.gemini/config/mcp_config.json'], plain),
 };
 
 export type AgentKind = keyof typeof rows;

@@ -7,79 +7,55 @@ import { findNodeAtLocation, parseTree, type Node } from 'jsonc-parser';
 import { isObject } from '../base/isObject.js';
 import { escapeRegExp } from '../base/text.js';
 import { EditNodes, endsInBlockScalar, isAlias, isAnchored, isEmptyValue, isMap, isSeq } from '../yaml/editNodes.js';
-import {
-  appendItem,
-  applyEdits,
-  insertAfter,
-  insertion,
-  removeKey,
-  scalarText,
-  valueEdit,
-  type Edits,
-} from '../yaml/edits.js';
+import { appendItem, applyEdits, insertAfter, insertion, scalarText, valueEdit, type Edits } from '../yaml/edits.js';
 import { commaBehind } from '../yaml/jsonTree.js';
 import { plainValue } from '../yaml/valueNodes.js';
 import { readYaml } from '../yaml/yamlTree.js';
 
 export interface EntryChange {
   readonly name: string;
-  readonly keys: Readonly<Record<string, unknown>>;
-  /** Keys that the existing entry loses. */
-  readonly removed: readonly string[];
-  /** If false, the keys are set in the existing entry. */
+  readonly keys: Entries;
+  /** The existing entry without the keys that it loses. If undefined, `keys` are set in it, and the rest stays. */
+  readonly rest?: Entries | undefined;
   readonly isNew: boolean;
 }
 
 /** @param text well-formed, or empty */
 export function withJsonEntries(text: string, container: string, changes: readonly EntryChange[]): string {
   let result = text.trim() === '' ? '{}\n' : text;
-  const set = (path: readonly string[], key: string, value: unknown): void => {
-    result = withProperty(result, path, key, value);
-  };
   // Some programs write null for no servers.
-  if (nodeAt(result, [container])?.type !== 'object') set([], container, {});
-  for (const { name, keys, removed, isNew } of changes) {
-    if (isNew) set([container], name, keys);
-    else for (const [key, value] of Object.entries(keys)) set([container, name], key, value);
-    for (const key of removed) result = withoutProperty(result, [container, name, key]);
+  if (nodeAt(result, [container])?.type !== 'object') result = withProperty(result, [], container, {});
+  for (const { name, keys, rest, isNew } of changes) {
+    if (isNew || rest) result = withProperty(result, [container], name, { ...rest, ...keys });
+    else for (const [key, value] of Object.entries(keys)) result = withProperty(result, [container, name], key, value);
   }
   return result;
 }
 
+/** Sets a property. A new one goes behind the last: on a line of its own if the last one ends a line, else beside it. */
 function withProperty(text: string, path: readonly string[], key: string, value: unknown): string {
   const object = nodeAt(text, path);
   if (object?.type !== 'object') return text;
-  const style = styleOf(text);
+  const unit = /(?:^|\n)([ \t]+)["/]/.exec(text)?.[1] ?? '  ';
+  const lineBreak = text.includes('\r\n') ? '\r\n' : '\n';
+  const json = (indent: string): string => JSON.stringify(value, undefined, unit).replaceAll('\n', lineBreak + indent);
   const old = nodeAt(text, [...path, key]);
-  if (old) {
-    const written = json(value, indentAt(text, old.offset), style);
-    return text.slice(0, old.offset) + written + text.slice(old.offset + old.length);
-  }
+  if (old) return text.slice(0, old.offset) + json(indentAt(text, old.offset)) + text.slice(endOf(old));
   const last = object.children?.at(-1);
-  return last ? after(text, object, last, key, value, style) : within(text, object, key, value, style);
-}
-
-/** Removes a property and the comments behind it, if the line has nothing else. All other comments belong to others. */
-function withoutProperty(text: string, path: readonly string[]): string {
-  const property = nodeAt(text, path)?.parent;
-  if (!property) return text;
-  const end = property.offset + property.length;
-  const comma = commaBehind(text, end);
-  let [from, to] = [property.offset, comma === undefined ? end : comma + 1];
-  let line = from;
-  while (' \t'.includes(text[line - 1] ?? '\n')) line--;
-  const rest = commentsBehind(text, to);
-  if (rest === undefined) to += /^[ \t]*/.exec(text.slice(to))?.[0].length ?? 0;
-  else if (/[\r\n]/.test(text[line - 1] ?? '')) {
-    from = line;
-    to += rest.length + (/^(?:\r\n|\r|\n)/.exec(text.slice(to + rest.length))?.[0].length ?? 0);
-  } else from = line;
-  const properties = property.parent?.children ?? [];
-  const before = properties[properties.indexOf(property) - 1];
-  // The last property takes the comma before it along.
-  const earlier = comma === undefined && before ? commaBehind(text, before.offset + before.length) : undefined;
-  const head = earlier === undefined ? text.slice(0, from) : text.slice(0, earlier) + text.slice(earlier + 1, from);
-  return head + text.slice(to);
+  const end = last ? endOf(last) : object.offset + 1;
+  const comma = last && commaBehind(text, end);
+  const from = comma === undefined ? end : comma + 1;
+  const lead = text.slice(0, end) + (last && comma === undefined ? ',' : '') + text.slice(end, from);
+  const trail = comma === undefined ? '' : ',';
+  const line = last ? commentsBehind(text, from) : '';
+  if (line === undefined || (last && !text.slice(object.offset, end).includes('\n'))) {
+    return `${lead} ${JSON.stringify(key)}: ${JSON.stringify(value)}${trail}${text.slice(from)}`;
+  }
+  const outer = indentAt(text, (last ?? object).offset);
+  const indent = last ? outer : outer + unit;
+  const close = last || text.slice(from, endOf(object)).includes('\n') ? '' : lineBreak + outer;
+  const member = `${lineBreak}${indent}${JSON.stringify(key)}: ${json(indent)}${trail}${close}`;
+  return lead + line + member + text.slice(from + line.length);
 }
 
 /** Returns the blanks and comments up to the end of the line, or undefined if the line goes on. */
@@ -88,51 +64,13 @@ function commentsBehind(text: string, offset: number): string | undefined {
   return /^(?:[ \t]|\/\*(?:(?!\*\/)[^\r\n])*\*\/)*(?:\/\/[^\r\n]*)?(?=[\r\n])/.exec(text.slice(offset))?.[0];
 }
 
-/** Inserts into an object without properties, perhaps with comments. */
-function within(text: string, object: Node, key: string, value: unknown, style: Style): string {
-  const outer = indentAt(text, object.offset);
-  const at = object.offset + 1;
-  const member = style.lineBreak + outer + style.unit + property(key, value, outer + style.unit, style);
-  const rest = text.slice(at, object.offset + object.length - 1);
-  const close = rest.includes('\n') ? '' : style.lineBreak + outer;
-  return text.slice(0, at) + member + close + text.slice(at);
-}
-
-/** Inserts behind the last property: on separate lines if that one ends a line, else beside it. */
-function after(text: string, object: Node, last: Node, key: string, value: unknown, style: Style): string {
-  const end = last.offset + last.length;
-  const comma = commaBehind(text, end);
-  const from = comma === undefined ? end : comma + 1;
-  const lead = text.slice(0, end) + (comma === undefined ? ',' : '') + text.slice(end, from);
-  const line = commentsBehind(text, from);
-  if (line === undefined || !text.slice(object.offset, end).includes('\n')) {
-    return `${lead} ${JSON.stringify(key)}: ${JSON.stringify(value)}${comma === undefined ? '' : ','}${text.slice(from)}`;
-  }
-  const indent = indentAt(text, last.offset);
-  const member = style.lineBreak + indent + property(key, value, indent, style) + (comma === undefined ? '' : ',');
-  return lead + line + member + text.slice(from + line.length);
-}
-
-interface Style {
-  readonly unit: string;
-  readonly lineBreak: string;
-}
-
-function styleOf(text: string): Style {
-  return { unit: /(?:^|\n)([ \t]+)["/]/.exec(text)?.[1] ?? '  ', lineBreak: text.includes('\r\n') ? '\r\n' : '\n' };
-}
-
-function property(key: string, value: unknown, indent: string, style: Style): string {
-  return `${JSON.stringify(key)}: ${json(value, indent, style)}`;
-}
-
-function json(value: unknown, indent: string, { unit, lineBreak }: Style): string {
-  return JSON.stringify(value, undefined, unit).replaceAll('\n', lineBreak + indent);
-}
-
 function indentAt(text: string, offset: number): string {
   const start = text.lastIndexOf('\n', offset - 1) + 1;
   return /^[ \t]*/.exec(text.slice(start))?.[0] ?? '';
+}
+
+function endOf({ offset, length }: Node): number {
+  return offset + length;
 }
 
 function nodeAt(text: string, path: readonly string[]): Node | undefined {
@@ -144,53 +82,38 @@ function nodeAt(text: string, path: readonly string[]): Node | undefined {
 export function withTomlEntries(text: string, container: string, changes: readonly EntryChange[]): string {
   // A file may have line breaks of both kinds.
   const end = text.includes('\r\n') ? '\r' : '';
-  const lines = text.split('\n');
+  let lines = text.split('\n');
   const last = lines.pop() ?? '';
   if (last !== '') lines.push(last + end);
-  for (const { name, keys, removed, isNew } of changes) {
-    const entries = Object.entries(keys).map(([key, value]) => [key, JSON.stringify(value)] as const);
-    if (isNew) {
-      if (lines.length > 0) lines.push(end);
-      lines.push(`[${container}.${name}]${end}`);
-      for (const [key, value] of entries) lines.push(`${key} = ${value}${end}`);
-    } else setInTable(lines, container, name, { entries, removed }, end);
+  for (const change of changes) {
+    const { name, keys, isNew } = change;
+    const entries = Object.entries(keys).map(([key, value]) => `${key} = ${JSON.stringify(value)}${end}`);
+    if (!isNew) lines = withKeys(lines, container, change, end);
+    else lines = [...lines, ...(lines.length > 0 ? [end] : []), `[${container}.${name}]${end}`, ...entries];
   }
   return `${lines.join('\n')}\n`;
 }
 
-function setInTable(
-  lines: string[],
-  container: string,
-  name: string,
-  {
-    entries,
-    removed,
-  }: { readonly entries: readonly (readonly [string, string])[]; readonly removed: readonly string[] },
-  lineEnd: string,
-): void {
+function withKeys(lines: string[], container: string, { name, keys, rest }: EntryChange, lineEnd: string): string[] {
   const written = [name, JSON.stringify(name), `'${name}'`].map(escapeRegExp).join('|');
   const head = new RegExp(`^\\s*\\[\\s*${container}\\s*\\.\\s*(?:${written})\\s*\\]\\s*(?:#[^\\n]*)?$`);
-  const start = lines.findIndex((line) => head.test(line));
-  if (start < 0) return;
-  const endOfTable = (): number => {
-    const next = lines.findIndex((line, at) => at > start && /^\s*\[/.test(line));
-    return next < 0 ? lines.length : next;
-  };
-  for (const key of removed) {
-    const own = new RegExp(`^\\s*${key}\\s*=`);
-    const at = lines.findIndex((line, index) => index > start && index < endOfTable() && own.test(line));
-    if (at >= 0) lines.splice(at, 1);
-  }
+  const start = lines.findIndex((line) => head.test(line)) + 1;
+  if (start === 0) return lines;
+  const found = lines.findIndex((line, at) => at >= start && /^\s*\[/.test(line));
+  const next = found < 0 ? lines.length : found;
+  const keyOf = (line: string): string => /^\s*([\w-]+)\s*=/.exec(line)?.[1] ?? '';
+  const table = lines.slice(start, next).filter((line) => !rest || keyOf(line) === '' || keyOf(line) in rest);
   // Each missing key becomes the first one.
-  for (const [key, value] of [...entries].reverse()) {
-    const end = endOfTable();
+  for (const [key, value] of Object.entries(keys).reverse()) {
     const own = new RegExp(
       `^(\\s*${key}\\s*=\\s*)(?:"(?:[^"\\\\]|\\\\.)*"|'[^']*'|[\\w.+-]+|\\[[^\\]\\n]*\\])(\\s*(?:#[^\\n]*)?)$`,
     );
-    const at = lines.findIndex((line, index) => index > start && index < end && own.test(line));
-    if (at < 0) lines.splice(start + 1, 0, `${key} = ${value}${lineEnd}`);
-    else lines[at] = (lines[at] ?? '').replace(own, (_, before: string, after: string) => before + value + after);
+    const at = table.findIndex((line) => own.test(line));
+    const text = JSON.stringify(value);
+    if (at < 0) table.unshift(`${key} = ${text}${lineEnd}`);
+    else table[at] = (table[at] ?? '').replace(own, (_, before: string, after: string) => before + text + after);
   }
+  return [...lines.slice(0, start), ...table, ...lines.slice(next)];
 }
 
 export type Entries = Readonly<Record<string, unknown>>;
@@ -213,92 +136,61 @@ export function namedEntries(list: unknown): Readonly<Record<string, Entries>> |
 
 /** The servers are a list of maps with `name`. @param text well-formed */
 export function withYamlEntries(text: string, container: string, changes: readonly EntryChange[]): string {
-  let result = text;
-  for (const { name, keys, removed, isNew } of changes) {
+  return changes.reduce((result, { name, keys, rest, isNew }) => {
     const entry = { name, ...keys };
-    result = isNew ? appended(result, container, entry) : replaced(result, container, entry, removed);
-  }
-  return result;
+    return isNew ? appended(result, container, entry) : replaced(result, container, entry, rest);
+  }, text);
 }
 
 function appended(text: string, container: string, entry: Entries): string {
   const nodes = EditNodes.read(text);
   if (!nodes) return text;
+  const { lineBreak } = nodes;
   const place = nodes.pairOf(nodes.root, container);
   if (!place) {
-    const gap = text === '' || text.endsWith('\n') ? '' : nodes.lineBreak;
-    return `${text}${gap}${container}:${nodes.lineBreak}  - ${block(entry, '    ', nodes.lineBreak)}${nodes.lineBreak}`;
+    const gap = text === '' || text.endsWith('\n') ? '' : lineBreak;
+    return `${text}${gap}${container}:${lineBreak}  - ${block(entry, '    ', lineBreak)}${lineBreak}`;
   }
   const list = place.pair.value;
   if (isEmptyValue(list) && place.map.flow !== true) {
     const at = nodes.lineEnd(nodes.afterColon(place.pair));
-    return applyEdits(text, [insertion(at, `${nodes.lineBreak}  - ${block(entry, '    ', nodes.lineBreak)}`)]);
+    return applyEdits(text, [insertion(at, `${lineBreak}  - ${block(entry, '    ', lineBreak)}`)]);
   }
   if (!isSeq(list)) return applyEdits(text, valueEdit(nodes, place, `[${JSON.stringify(entry)}]`) ?? []);
   const first: unknown = list.items[0];
-  const value =
-    list.flow || first === undefined
-      ? JSON.stringify(entry)
-      : block(entry, ' '.repeat(nodes.column(nodes.startOf(first))), nodes.lineBreak);
+  const isFlow = list.flow === true || first === undefined;
+  const value = isFlow
+    ? JSON.stringify(entry)
+    : block(entry, ' '.repeat(nodes.column(nodes.startOf(first))), lineBreak);
   return applyEdits(text, appendItem(nodes, list, value) ?? []);
 }
 
 /** Sets keys of an existing entry. Without a minimal edit, it is written again, with the person's additions. */
-function replaced(text: string, container: string, entry: Entries, removed: readonly string[]): string {
-  const nodes = EditNodes.read(text);
-  const list = nodes?.pairOf(nodes.root, container)?.pair.value;
+function replaced(text: string, container: string, entry: Entries, rest: Entries | undefined): string {
   const held = readYamlRoot(text)?.[container];
-  if (!nodes || !isSeq(list) || !Array.isArray(held)) return text;
-  const index = held.findIndex((each: unknown) => isObject(each) && each['name'] === entry['name']);
-  const item: unknown = list.items[index];
-  if (item === undefined) return text;
-  const there = held[index] as Entries;
-  const changed = withKeys(text, container, index, there, entry, removed);
-  if (changed !== undefined) return changed;
-  const kept = Object.entries(there).filter(([key]) => !removed.includes(key));
-  const merged = { ...Object.fromEntries(kept), ...entry };
+  const index = Array.isArray(held) ? held.findIndex((each) => isObject(each) && each['name'] === entry['name']) : -1;
+  const itemIn = (nodes: EditNodes | undefined): unknown => {
+    const list = nodes?.pairOf(nodes.root, container)?.pair.value;
+    return isSeq(list) ? list.items[index] : undefined;
+  };
+  const nodes = EditNodes.read(text);
+  const item = itemIn(nodes);
+  if (!nodes || item === undefined) return text;
+  const there = (held as Entries[])[index] ?? {};
+  let result: string | undefined = rest ? undefined : text;
+  for (const [key, value] of Object.entries(entry)) {
+    if (result === undefined) break;
+    if (isDeepStrictEqual(there[key], value)) continue;
+    const now = EditNodes.read(result);
+    const edits: Edits = now && setKey(now, itemIn(now), key, valueText(value));
+    result = edits && applyEdits(result, edits);
+  }
+  if (result !== undefined) return result;
+  const merged = { name: entry['name'], ...(rest ?? there), ...entry };
   const [start, end] = [nodes.startOf(item), nodes.endOf(item)];
-  const isFlow = list.flow === true || text[start] === '{';
+  const isFlow = text[start] === '{';
   const written = isFlow ? JSON.stringify(merged) : block(merged, ' '.repeat(nodes.column(start)), nodes.lineBreak);
   return text.slice(0, start) + written + text.slice(end);
-}
-
-function withKeys(
-  text: string,
-  container: string,
-  index: number,
-  there: Entries,
-  keys: Entries,
-  removed: readonly string[],
-): string | undefined {
-  const set = Object.entries(keys).filter(([key, value]) => !isDeepStrictEqual(there[key], value));
-  const changes = [
-    ...set.map(
-      ([key, value]) =>
-        (nodes: EditNodes, item: unknown) =>
-          setKey(nodes, item, key, valueText(value)),
-    ),
-    ...removed.map((key) => (nodes: EditNodes, item: unknown) => withoutKey(nodes, item, key)),
-  ];
-  let result = text;
-  for (const change of changes) {
-    const nodes = EditNodes.read(result);
-    const list = nodes?.pairOf(nodes.root, container)?.pair.value;
-    const edits = nodes && isSeq(list) && change(nodes, list.items[index]);
-    if (!edits) return undefined;
-    result = applyEdits(result, edits);
-  }
-  return result;
-}
-
-function withoutKey(nodes: EditNodes, item: unknown, key: string): Edits {
-  const place = nodes.pairOf(item, key);
-  if (!place) return [];
-  const { start, end } = nodes.extent(place.pair);
-  const edits = removeKey(nodes, start);
-  if (edits || place.map.flow || place.index > 0) return edits;
-  // Behind its dash: the other keys may begin on the next line.
-  return [{ span: { start, end: nodes.lineEnd(end) }, text: '' }];
 }
 
 function setKey(nodes: EditNodes, item: unknown, key: string, value: string): Edits {

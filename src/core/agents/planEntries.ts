@@ -9,8 +9,9 @@ import path from 'node:path';
 import { canonicalJson } from '../base/canonicalJson.js';
 import { oneLine } from '../base/inert.js';
 import { isObject } from '../base/isObject.js';
+import type { Plan } from '../import/imported.js';
 import { readSource } from '../import/readSource.js';
-import { difference, type TextEdit } from '../yaml/edits.js';
+import { difference } from '../yaml/edits.js';
 import { isSecretName } from '../base/secrets.js';
 import { connectOf, leadsBackHere, toolsetOf } from '../import/ownEndpoint.js';
 import { agents, entryKeys, type Agent, type AgentKind, type Launcher } from './agents.js';
@@ -42,36 +43,21 @@ interface PlannedEntry {
   readonly change: 'added' | 'updated' | 'same';
 }
 
-export type EntriesPlan =
-  | { readonly kind: 'impossible'; readonly reason: string }
-  | {
-      readonly kind: 'planned';
-      readonly entries: readonly PlannedEntry[];
-      readonly edits: readonly TextEdit[];
-      readonly after: string;
-      readonly report: string;
-    };
+export type EntriesPlan = Plan<{ readonly entries: readonly PlannedEntry[] }>;
 
 /** Keys for the person's preference. They do not change the target. */
 const preferences: readonly string[] = ['timeout', 'startup_timeout_sec', 'tool_timeout_sec', 'tools'];
 
 /** Keys of an entry with an address, as earlier versions wrote them. Beside a command, they would be another server. */
-const addressKeys: readonly string[] = [
-  'url',
-  'httpUrl',
-  'serverUrl',
-  'headers',
-  'headersHelper',
-  'http_headers_helper',
-  'bearer_token_env_var',
-  'oauth',
-];
+const ofAddress = 'url httpUrl serverUrl headers headersHelper http_headers_helper bearer_token_env_var oauth'.split(
+  ' ',
+);
 
 export function planEntries(request: EntriesRequest): EntriesPlan {
   const { agent: kind, text = '', label, toolsets, launcher, folder } = request;
   const agent = agents[kind];
   const before = readEntries(text, agent);
-  if (before.kind === 'impossible') return { kind: 'impossible', reason: `${label}: ${before.reason}` };
+  if (typeof before === 'string') return { kind: 'impossible', reason: `${label}: ${before}` };
   const planned: PlannedEntry[] = [];
   const changes: EntryChange[] = [];
   // A toolset may have the name `__proto__`.
@@ -82,27 +68,21 @@ export function planEntries(request: EntriesRequest): EntriesPlan {
     const name = held?.[0] ?? freeName(id, [...wanted.keys()]);
     const there = (held?.[1] ?? {}) as Entries;
     const keys = changedKeys(there, own);
-    const removed = addressKeys.filter((key) => key in there);
-    const isSame = Object.keys(keys).length === 0 && removed.length === 0;
+    const rest = Object.fromEntries(Object.entries(there).filter(([key]) => !ofAddress.includes(key)));
+    const isShorter = Object.keys(rest).length < Object.keys(there).length;
+    const isSame = Object.keys(keys).length === 0 && !isShorter;
     planned.push({ id, name, change: isSame ? 'same' : held ? 'updated' : 'added' });
-    if (!isSame) changes.push({ name, keys, removed, isNew: held === undefined });
-    const kept = Object.entries(there).filter(([key]) => !removed.includes(key));
-    wanted.set(name, { ...Object.fromEntries(kept), ...keys });
+    if (!isSame) changes.push({ name, keys, rest: isShorter ? rest : undefined, isNew: held === undefined });
+    wanted.set(name, { ...rest, ...keys });
   }
   const after = changes.length === 0 ? text : writers[agent.form](text, agent.container, changes);
   const expected =
     changes.length === 0 ? before.root : { ...before.root, [agent.container]: Object.fromEntries(wanted) };
   const reached = readEntries(after, agent);
-  if (reached.kind === 'impossible' || canonicalJson(reached.root) !== canonicalJson(expected)) {
+  if (typeof reached === 'string' || canonicalJson(reached.root) !== canonicalJson(expected)) {
     return { kind: 'impossible', reason: `${label} cannot be changed without touching other parts of it` };
   }
-  return {
-    kind: 'planned',
-    entries: planned,
-    edits: difference(text, after),
-    after,
-    report: report(request, planned),
-  };
+  return { kind: 'planned', entries: planned, edits: difference(text, after), after, report: report(request, planned) };
 }
 
 /**
@@ -123,58 +103,41 @@ function hasCredential(entry: Entries): boolean {
   return [entry, ...headers].some((keys) => Object.keys(keys).some((key) => isSecretName(key) || /helper$/i.test(key)));
 }
 
-type Read =
-  | { readonly kind: 'impossible'; readonly reason: string }
-  | { readonly kind: 'read'; readonly root: Entries; readonly entries: Entries };
-
 const writers = { json: withJsonEntries, toml: withTomlEntries, yaml: withYamlEntries } as const;
 
-/** Reads a list of named entries as a map, for comparison. */
-function readYamlEntries(text: string, { program, container }: Agent): Read {
-  const root = readYamlRoot(text);
-  if (!root) {
-    // A file with only servers would hide the program's default models.
-    const reason =
-      text.trim() === ''
-        ? `the file does not exist yet. ${program} keeps its models in it, so set up its models first`
-        : 'it is not YAML';
-    return { kind: 'impossible', reason };
+/** Returns the whole file and our part of it, or a phrase that says why it cannot be read. */
+function readEntries(text: string, agent: Agent): { readonly root: Entries; readonly entries: Entries } | string {
+  const { form, container, program } = agent;
+  // A file with only servers would hide the program's default models.
+  const models = `the file does not exist yet. ${program} keeps its models in it, so set up its models first`;
+  if (text.trim() === '') return form === 'yaml' ? models : { root: {}, entries: {} };
+  if (form === 'yaml') {
+    const root = readYamlRoot(text);
+    if (!root) return 'it is not YAML';
+    const named = namedEntries(root[container] ?? []);
+    if (!named) return `\`${container}\` is not a list of servers that each have a name`;
+    // The list becomes a map, for comparison.
+    const entries = Object.fromEntries(Object.entries(named).map(([key, { name: _, ...entry }]) => [key, entry]));
+    return { root: { ...root, [container]: entries }, entries };
   }
-  const named = namedEntries(root[container] ?? []);
-  if (!named) return { kind: 'impossible', reason: `\`${container}\` is not a list of servers that each have a name` };
-  const entries = Object.fromEntries(Object.entries(named).map(([key, { name: _, ...entry }]) => [key, entry]));
-  return { kind: 'read', root: { ...root, [container]: entries }, entries };
-}
-
-function readEntries(text: string, agent: Agent): Read {
-  const { form, container } = agent;
-  if (form === 'yaml') return readYamlEntries(text, agent);
-  if (text.trim() === '') return { kind: 'read', root: {}, entries: {} };
   const read = readSource(text, form);
-  if (read.kind === 'unreadable') return { kind: 'impossible', reason: read.reason };
+  if (typeof read === 'string') return read;
   const entries = read.root[container] ?? {};
-  return isObject(entries)
-    ? { kind: 'read', root: read.root, entries }
-    : { kind: 'impossible', reason: `\`${container}\` is not a map of servers` };
+  return isObject(entries) ? { root: read.root, entries } : `\`${container}\` is not a map of servers`;
 }
 
 function changedKeys(held: Entries, own: Entries): Entries {
-  return Object.fromEntries(
-    Object.entries(own).filter(
-      ([key, value]) =>
-        canonicalJson(held[key]) !== canonicalJson(value) && !(preferences.includes(key) && key in held),
-    ),
-  );
+  const isSet = (key: string, value: unknown): boolean =>
+    (preferences.includes(key) && key in held) || canonicalJson(held[key]) === canonicalJson(value);
+  return Object.fromEntries(Object.entries(own).filter(([key, value]) => !isSet(key, value)));
 }
 
 /** The toolset's own name if it is free: a program that finds a toolset in two places takes equal names for one server. */
 function freeName(id: string, taken: readonly string[]): string {
   const names = new Set(taken.map((name) => name.toLowerCase()));
-  const isFree = (name: string): boolean => !names.has(name.toLowerCase());
-  const base = `${id}-toolset`;
-  const free = [id, base].find(isFree);
-  if (free !== undefined) return free;
-  for (let number = 2; ; number++) if (isFree(`${base}-${number}`)) return `${base}-${number}`;
+  let free = id;
+  for (let number = 1; names.has(free.toLowerCase()); number++) free = `${id}-toolset${number > 1 ? `-${number}` : ''}`;
+  return free;
 }
 
 const words = { added: 'new', updated: 'changed', same: 'already there' } as const;
@@ -182,10 +145,8 @@ const words = { added: 'new', updated: 'changed', same: 'already there' } as con
 function report(request: EntriesRequest, planned: readonly PlannedEntry[]): string {
   const { agent: kind, label, launcher } = request;
   const { program, isOfFolder, trust } = agents[kind];
-  const source =
-    launcher.command === 'npx'
-      ? 'The entries start the package `mcp-toolsets` by `npx`.'
-      : 'The entries start `~/.minds/bin/mcp-toolsets.js`. The extension keeps this file up to date.';
+  const home = '`~/.minds/bin/mcp-toolsets.js`. The extension keeps this file up to date.';
+  const source = `The entries start ${launcher.command === 'npx' ? 'the package `mcp-toolsets` by `npx`.' : home}`;
   const file = isOfFolder
     ? 'They hold no path, no port and no token, so you can commit the file. It is the same on every machine.'
     : `They hold the path of this folder, because ${label} is for your whole machine.`;

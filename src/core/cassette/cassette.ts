@@ -10,13 +10,13 @@ import { errorCodes } from '../protocol/errors.js';
 
 export type Side = 'client' | 'server';
 
+export type Message = Readonly<Record<string, unknown>>;
+
 export interface CassetteEntry {
   readonly session: string;
   readonly from: Side;
   readonly message: Message;
 }
-
-export type Message = Readonly<Record<string, unknown>>;
 
 const format = { cassette: 'mcp-toolsets', version: 1 } as const;
 
@@ -24,11 +24,15 @@ export function headLine(command: readonly string[], redactor: Redactor): string
   return JSON.stringify({ ...format, command: redacted(command, redactor) });
 }
 
-/** Returns a line for each message of a text. A stray print of the server has none, and a batch of 2025-03-26 several. */
+/** Returns a line for each message of a text. */
 export function entryLines(session: string, from: Side, text: string, redactor: Redactor): string[] {
+  return messagesIn(text).map((message) => JSON.stringify({ session, from, message: redacted(message, redactor) }));
+}
+
+/** A stray print of the server has no message, and a batch of 2025-03-26 several. */
+export function messagesIn(text: string): Message[] {
   const value = parsed(text);
-  const messages = (Array.isArray(value) ? (value as unknown[]) : [value]).filter(isObject);
-  return messages.map((message) => JSON.stringify({ session, from, message: redacted(message, redactor) }));
+  return (Array.isArray(value) ? (value as unknown[]) : [value]).filter(isObject);
 }
 
 /** Redacts each text, and then the whole, because names of keys show secrets too. */
@@ -42,7 +46,9 @@ function redacted(value: object, redactor: Redactor): unknown {
 /** Throws with a phrase about the line that is no cassette. */
 export function parseCassette(text: string): CassetteEntry[] {
   const [head = '', ...lines] = text.split('\n');
-  checkHead(head);
+  const first = parsed(head);
+  if (!isObject(first) || first['cassette'] !== format.cassette) throw new Error('line 1 does not name a cassette');
+  if (first['version'] !== format.version) throw new Error('its version is not known here');
   return lines.flatMap((each, index): CassetteEntry[] => {
     if (each.trim() === '') return [];
     const entry = parsed(each);
@@ -52,12 +58,6 @@ export function parseCassette(text: string): CassetteEntry[] {
     }
     return [{ session, from, message }];
   });
-}
-
-function checkHead(head: string): void {
-  const first = parsed(head);
-  if (!isObject(first) || first['cassette'] !== format.cassette) throw new Error('line 1 does not name a cassette');
-  if (first['version'] !== format.version) throw new Error('its version is not known here');
 }
 
 function parsed(text: string): unknown {
@@ -71,11 +71,10 @@ function parsed(text: string): unknown {
 interface Recorded {
   readonly method: string;
   readonly params: Message;
-  /** The messages of the server until the answer, and after it until the next request. */
-  readonly before: Sent[];
-  readonly after: Sent[];
-  /** Absent if the client or the server left first, as with a subscription. */
-  answer: Message | undefined;
+  /** The messages of the server until the next request, the answer among them. */
+  readonly sent: Sent[];
+  /** False if the client or the server left first, as with a subscription. */
+  isAnswered: boolean;
   isUsed: boolean;
   /** The id that a client gives it now. */
   id: unknown;
@@ -84,7 +83,7 @@ interface Recorded {
 /** A message of the server, and the subscription that it belongs to. */
 interface Sent {
   readonly message: Message;
-  readonly subscription: Recorded | undefined;
+  readonly subscription?: Recorded | undefined;
 }
 
 interface Session {
@@ -127,7 +126,7 @@ export class Player {
     const { id, method } = message;
     if (typeof method !== 'string' || id === undefined) return;
     const params = paramsOf(message);
-    const asked: Recorded = { method, params, before: [], after: [], answer: undefined, isUsed: false, id: undefined };
+    const asked: Recorded = { method, params, sent: [], isAnswered: false, isUsed: false, id: undefined };
     // A subscription stays open while others are answered.
     if (method === subscribing) session.subscriptions.set(id, asked);
     session.last = method === subscribing ? undefined : asked;
@@ -145,7 +144,7 @@ export class Player {
 
   private async answer(id: unknown, method: string, params: Message): Promise<void> {
     const equal = this.requests.filter((one) => isSameRequest(one, method, params));
-    const answered = method === subscribing ? equal : equal.filter(({ answer }) => answer !== undefined);
+    const answered = equal.filter(({ isAnswered }) => isAnswered || method === subscribing);
     const found = answered.find(({ isUsed }) => !isUsed) ?? answered.at(-1);
     if (!found) {
       if (method === 'ping') return this.send({ jsonrpc: '2.0', id, result: {} });
@@ -158,12 +157,11 @@ export class Player {
     }
     found.isUsed = true;
     found.id = id;
-    for (const each of found.before) await this.repeat(each, tokenOf(params));
-    if (found.answer) this.send({ ...found.answer, id });
-    for (const each of found.after) await this.repeat(each, tokenOf(params));
+    for (const each of found.sent) await this.repeat(each, id, tokenOf(params));
   }
 
-  private async repeat({ message, subscription }: Sent, token: unknown): Promise<void> {
+  private async repeat({ message, subscription }: Sent, answered: unknown, token: unknown): Promise<void> {
+    if (message['method'] === undefined) return this.send({ ...message, id: answered });
     const params = paramsOf(message);
     if (subscription) {
       const _meta = { ...(params['_meta'] as Message), [subscriptionKey]: subscription.id };
@@ -176,9 +174,9 @@ export class Player {
     if (isProgress) return this.send({ ...message, params: { ...params, progressToken: token } });
     if (message['id'] === undefined) return this.send(message);
     const id = `replay-${++this.asked}`;
-    const answered = new Promise<Message>((resolve) => this.open.set(id, resolve));
+    const answer = new Promise<Message>((resolve) => this.open.set(id, resolve));
     this.send({ ...message, id });
-    await answered;
+    await answer;
   }
 
   private missing(method: string, params: Message): string {
@@ -196,7 +194,9 @@ function addAnswer(session: Session, message: Message): void {
   const { id, method } = message;
   if (method === undefined) {
     const request = session.open.get(id);
-    if (request) request.answer ??= message;
+    if (!request) return;
+    request.sent.push({ message });
+    request.isAnswered = true;
     session.open.delete(id);
     return;
   }
@@ -206,8 +206,7 @@ function addAnswer(session: Session, message: Message): void {
   const open = [...session.open.values()].filter((one) => one.method !== subscribing);
   const owner = open.find((one) => named !== undefined && tokenOf(one.params) === named) ?? open.at(-1);
   const sent = { message, subscription: subscription || undefined };
-  if (owner) owner.before.push(sent);
-  else (session.last ?? sent.subscription)?.after.push(sent);
+  (owner ?? session.last ?? sent.subscription)?.sent.push(sent);
 }
 
 function paramsOf({ params }: Message): Message {
@@ -215,9 +214,8 @@ function paramsOf({ params }: Message): Message {
 }
 
 function isSameRequest(one: Recorded, method: string, params: Message): boolean {
-  return (
-    one.method === method && (ofAnyParams.includes(method) || isRecorded(withoutMeta(one.params), withoutMeta(params)))
-  );
+  if (one.method !== method) return false;
+  return ofAnyParams.includes(method) || isRecorded(withoutMeta(one.params), withoutMeta(params));
 }
 
 function withoutMeta({ _meta, ...params }: Message): Message {
@@ -228,19 +226,11 @@ function withoutMeta({ _meta, ...params }: Message): Message {
 function isRecorded(recorded: unknown, given: unknown): boolean {
   if (recorded === mask) return given !== undefined;
   if (typeof recorded === 'string') return typeof given === 'string' && isMasked(recorded.split(mask), given);
-  if (Array.isArray(recorded))
-    return (
-      Array.isArray(given) &&
-      given.length === recorded.length &&
-      recorded.every((one, index) => isRecorded(one, given[index]))
-    );
-  if (!isObject(recorded)) return recorded === given;
-  const keys = Object.keys(recorded);
-  return (
-    isObject(given) &&
-    keys.length === Object.keys(given).length &&
-    keys.every((key) => Object.hasOwn(given, key) && isRecorded(recorded[key], given[key]))
-  );
+  if (typeof recorded !== 'object' || recorded === null) return recorded === given;
+  if (typeof given !== 'object' || given === null || Array.isArray(recorded) !== Array.isArray(given)) return false;
+  const [entries, others] = [Object.entries(recorded), new Map<string, unknown>(Object.entries(given))];
+  if (entries.length !== others.size) return false;
+  return entries.every(([key, one]) => others.has(key) && isRecorded(one, others.get(key)));
 }
 
 /** True if a text has these parts in this order, with anything between them. */

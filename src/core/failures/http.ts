@@ -4,7 +4,8 @@ import { isSecretName } from '../base/secrets.js';
 import { everySyntax, foreignReference } from '../config/foreignReferences.js';
 import type { EnvValue, HttpLaunch } from '../config/model.js';
 import { shortened } from '../protocol/inBrief.js';
-import type { StartFailure } from './startFailure.js';
+import { adviceIn, type Advice } from './likelyCause.js';
+import { failed, type StartFailure } from './startFailure.js';
 import {
   describeReason,
   type ProxyOnTheWay,
@@ -15,27 +16,21 @@ import {
 interface Explanation {
   readonly code?: ProblemCode;
   readonly path?: StartFailure['path'];
-  readonly cause: string;
-  readonly fix: string;
+  readonly advice: Advice;
   readonly instead?: string;
 }
 
+const path = ['url'];
+
 export function urlUnusable(url: string): StartFailure {
-  return {
-    code: 'url-invalid',
-    message: `did not start: "${url}" is not an http or https address.`,
-    fix: 'Write the whole address, e.g. https://example.com/mcp.',
-    path: ['url'],
-  };
+  const fix = 'Write the whole address, e.g. https://example.com/mcp.';
+  return failed('url-invalid', `did not start: "${url}" is not an http or https address.`, fix, path);
 }
 
 export function neverAnsweredHttp(timeoutMs: number): StartFailure {
-  return {
-    code: 'server-silent',
-    message: `did not answer initialize within ${timeoutMs / 1000} s. It may be overloaded or waiting for something, or a firewall may block the connection.`,
-    fix: 'Check that the server runs and is reachable from here; raise timeouts.connect if it is only slow.',
-    path: [],
-  };
+  const guess = 'It may be overloaded or waiting for something, or a firewall may block the connection.';
+  const fix = 'Check that the server runs and is reachable from here; raise timeouts.connect if it is only slow.';
+  return failed('server-silent', `did not answer initialize within ${timeoutMs / 1000} s. ${guess}`, fix);
 }
 
 const signInFix = 'Run “MCP Toolsets: Sign In to Server”: it opens the page of the server in your browser.';
@@ -43,12 +38,7 @@ const signInFix = 'Run “MCP Toolsets: Sign In to Server”: it opens the page 
 /** @param to the refused message, unless it is `initialize` */
 export function httpFailure(launch: HttpLaunch, reason: TransportFailureReason, to?: string): StartFailure {
   if (reason.kind === 'signIn') {
-    return {
-      code: 'sign-in-needed',
-      message: `needs a sign-in. ${reason.why}`,
-      fix: reason.fix ?? signInFix,
-      path: [],
-    };
+    return failed('sign-in-needed', `needs a sign-in. ${reason.why}`, reason.fix ?? signInFix);
   }
   const other = to === undefined ? '' : ` ${to}`;
   const did =
@@ -57,9 +47,10 @@ export function httpFailure(launch: HttpLaunch, reason: TransportFailureReason, 
       : to === undefined
         ? 'did not connect'
         : `answered initialize, but did not take${other}`;
-  const { code = 'http-status', path = [], cause, fix, instead } = explained(launch, reason);
+  const { code = 'http-status', path: place, advice, instead } = explained(launch, reason);
+  const { cause, fix } = adviceIn(advice);
   const message = `${did}: ${cause.charAt(0).toLowerCase()}${cause.slice(1)}\n${describeReason(reason)}`;
-  return { code, message, fix, path, ...(instead !== undefined && { instead }) };
+  return { ...failed(code, message, fix, place), ...(instead !== undefined && { instead }) };
 }
 
 function explained(launch: HttpLaunch, reason: Exclude<TransportFailureReason, { kind: 'signIn' }>): Explanation {
@@ -67,58 +58,49 @@ function explained(launch: HttpLaunch, reason: Exclude<TransportFailureReason, {
     case 'unreachable':
       return (reason.proxy && byProxy(reason.code, reason.proxy)) ?? unreachable(reason.code);
     case 'status':
-      return byOtherProtocol(reason.body) ?? byHost(reason.body) ?? refused(reason.status, launch);
+      return byWords(reason.body) ?? refused(reason.status, launch);
     case 'notMcp':
       return notMcp(reason);
     case 'redirect':
       return redirected(reason.url, reason.remedy);
     case 'tooLarge':
-      return {
-        code: 'http-not-mcp',
-        path: ['url'],
-        cause: 'It is not an MCP server, or it is a broken one.',
-        fix: 'Check url.',
-      };
-    case 'notRenewed':
-      return {
-        code: 'http-unreachable',
-        cause: 'The authorization server gave no new token, or the network does not reach it.',
-        fix: 'Check the network, then restart the server; sign out and in again if that does not help.',
-      };
+      return { code: 'http-not-mcp', path, advice: 'It is not an MCP server, or it is a broken one. → Check url.' };
     case 'broken':
-    case 'sessionLost':
-    case 'closed':
-      if (reason.kind === 'broken' && reason.code !== undefined) return unreadable(reason.code);
-      return {
-        code: 'http-unreachable',
-        cause: 'The server, or a proxy in front of it, ended the connection, perhaps because the server crashed.',
-        fix: 'Look at the server’s own log, then restart it.',
-      };
+      return reason.code === undefined ? broken : unreadable(reason.code);
+    default:
+      return reason.kind === 'notRenewed' ? notRenewed : broken;
   }
 }
 
-const askAuthor = 'Update the server, or ask its author: its answers do not follow the MCP specification.';
+const notRenewed: Explanation = {
+  code: 'http-unreachable',
+  advice:
+    'The authorization server gave no new token, or the network does not reach it. → Check the network, then restart the server; sign out and in again if that does not help.',
+};
 
-function notMcp(reason: Extract<TransportFailureReason, { kind: 'notMcp' }>): Explanation {
-  const { contentType } = reason;
+const broken: Explanation = {
+  code: 'http-unreachable',
+  advice:
+    'The server, or a proxy in front of it, ended the connection, perhaps because the server crashed. → Look at the server’s own log, then restart it.',
+};
+
+type NotMcp = Extract<TransportFailureReason, { kind: 'notMcp' }>;
+
+function notMcp(reason: NotMcp): Explanation {
+  const code = 'http-not-mcp';
   const fault = wrapping(reason);
-  if (fault !== undefined) return { code: 'http-not-mcp', cause: fault, fix: askAuthor };
-  return {
-    code: 'http-not-mcp',
-    path: ['url'],
-    cause: /html/.test(contentType)
-      ? 'That is a web page: the address is not an MCP endpoint, or a sign-in or proxy page answers in its place.'
-      : 'The address is not an MCP endpoint.',
-    fix: 'Correct url; MCP endpoints often end in /mcp or /sse.',
-  };
+  if (fault !== undefined) {
+    const author = 'Update the server, or ask its author: its answers do not follow the MCP specification.';
+    return { code, advice: `${fault} → ${author}` };
+  }
+  const cause = /html/.test(reason.contentType)
+    ? 'That is a web page: the address is not an MCP endpoint, or a sign-in or proxy page answers in its place.'
+    : 'The address is not an MCP endpoint.';
+  return { code, path, advice: `${cause} → Correct url; MCP endpoints often end in /mcp or /sse.` };
 }
 
 /** Returns the fault of an answer that is plainly MCP. The body may be cut off. */
-function wrapping({
-  contentType,
-  body,
-  fault,
-}: Extract<TransportFailureReason, { kind: 'notMcp' }>): string | undefined {
+function wrapping({ contentType, body, fault }: NotMcp): string | undefined {
   if (fault === 'compression') return `The answer is ${body}, although the request did not accept that.`;
   const isEvents = /^(?:(?:event|id|retry): ?\S* )*data: ?[[{]/.test(body);
   if (isEvents) return `The answer is an event stream, but its Content-Type is ${contentType || 'missing'}.`;
@@ -147,80 +129,59 @@ function wrapping({
 }
 
 function redirected(url: string, remedy: RedirectRemedy | undefined): Explanation {
-  const path = ['url'];
-  if (remedy?.kind !== 'write') return { path, ...redirects[remedy?.kind ?? 'moved'] };
+  if (remedy?.kind !== 'write') return { path, advice: redirects[remedy?.kind ?? 'moved'] };
   const isEncrypted = url.startsWith('http:') && remedy.url.startsWith('https:');
   const cause = isEncrypted
     ? 'The server wants an encrypted connection.'
     : 'The address differs by a slash at the end from the one of the server.';
-  return { path, cause, fix: `Write ${remedy.url} as url.`, instead: remedy.url };
+  return { path, advice: `${cause} → Write ${remedy.url} as url.`, instead: remedy.url };
 }
 
-const redirects: Readonly<Record<Exclude<RedirectRemedy['kind'], 'write'> | 'moved', Explanation>> = {
-  signInPage: {
-    cause: 'The server wants a person to sign in on a web page, which a program cannot do.',
-    fix: 'Look in the server’s documentation for an address or a token for programs.',
-  },
-  unsafe: {
-    cause: 'The server redirects to an address that is not safe to use from here.',
-    fix: 'Ask who runs the server for its encrypted public address, and write that as url.',
-  },
-  otherEndpoint: {
-    cause:
-      'The server speaks HTTP+SSE, but names an address on another origin for messages, which is not used for safety.',
-    fix: 'Set the public address of the server in its own settings, or ask who runs it. If you can reach the other host, write the address of its event stream as url.',
-  },
-  circle: {
-    cause: 'The redirects lead to no address that answers.',
-    fix: 'Ask who runs the server, or look at its own log: it, or a proxy in front of it, redirects in a circle.',
-  },
-  moved: {
-    cause: 'The server has moved.',
-    fix: 'Write the address that the server redirects to as url, if you trust it.',
-  },
+const redirects: Readonly<Record<Exclude<RedirectRemedy['kind'], 'write'> | 'moved', Advice>> = {
+  signInPage:
+    'The server wants a person to sign in on a web page, which a program cannot do. → Look in the server’s documentation for an address or a token for programs.',
+  unsafe:
+    'The server redirects to an address that is not safe to use from here. → Ask who runs the server for its encrypted public address, and write that as url.',
+  otherEndpoint:
+    'The server speaks HTTP+SSE, but names an address on another origin for messages, which is not used for safety. → Set the public address of the server in its own settings, or ask who runs it. If you can reach the other host, write the address of its event stream as url.',
+  circle:
+    'The redirects lead to no address that answers. → Ask who runs the server, or look at its own log: it, or a proxy in front of it, redirects in a circle.',
+  moved: 'The server has moved. → Write the address that the server redirects to as url, if you trust it.',
 };
 
 function unreadable(code: string): Explanation {
   if (code.startsWith('HPE_')) {
     const cause = 'The port does not speak HTTP/1.1: another program listens there, or it wants another protocol.';
-    return { code: 'http-unreachable', path: ['url'], cause, fix: 'Check scheme and port in url.' };
+    return { code: 'http-unreachable', path, advice: `${cause} → Check scheme and port in url.` };
   }
   const cause = 'The answer is not compressed in the way that its header Content-Encoding says.';
-  return { code: 'http-not-mcp', cause, fix: 'Update the server, or correct the proxy in front of it.' };
+  return { code: 'http-not-mcp', advice: `${cause} → Update the server, or correct the proxy in front of it.` };
 }
 
-/** Some programs say in words that they speak another protocol. */
-function byOtherProtocol(body: string): Explanation | undefined {
+/** Some programs say in words that they speak another protocol, or name the host that they take requests for. */
+function byWords(body: string): Explanation | undefined {
   if (/plain HTTP request was sent to HTTPS|HTTP request to an HTTPS server|requires? (?:https|TLS)\b/i.test(body)) {
-    return { path: ['url'], cause: 'The port wants an encrypted connection.', fix: 'Write https:// in url.' };
+    return { path, advice: 'The port wants an encrypted connection. → Write https:// in url.' };
   }
-  if (!/ALPN|only (?:supports |speaks )?HTTP\/2|HTTP\/2 (?:is )?required/i.test(body)) return undefined;
-  const cause = 'The port speaks only HTTP/2, which MCP Toolsets does not.';
-  return { path: ['url'], cause, fix: 'Let the server, or a proxy in front of it, accept HTTP/1.1.' };
-}
-
-/** Some servers name the host that they take requests for. */
-function byHost(body: string): Explanation | undefined {
+  if (/ALPN|only (?:supports |speaks )?HTTP\/2|HTTP\/2 (?:is )?required/i.test(body)) {
+    const cause = 'The port speaks only HTTP/2, which MCP Toolsets does not.';
+    return { path, advice: `${cause} → Let the server, or a proxy in front of it, accept HTTP/1.1.` };
+  }
   const host = /only allowed (?:at|on|for|from) ["'`]?((?:[\w.-]+|\[[\da-f:]+\])(?::\d{1,5})?)/i.exec(body)?.[1];
-  if (host === undefined) return undefined;
-  return { path: ['url'], cause: `The server takes requests for ${host} only.`, fix: 'Write that host in url.' };
+  const advice: Advice = `The server takes requests for ${host} only. → Write that host in url.`;
+  return host === undefined ? undefined : { path, advice };
 }
 
 function byProxy(code: string, proxy: ProxyOnTheWay): Explanation | undefined {
+  if (proxy.kind === 'used' && !(code in networkCauses)) return undefined;
+  const cause =
+    proxy.kind === 'used'
+      ? `The proxy ${proxy.host} cannot be reached, or does not let the connection through.`
+      : `The proxy of the environment ${proxy.why}, and the server cannot be reached without it.`;
+  const fix = proxy.kind === 'used' ? 'Start the proxy, correct its address in' : 'Correct';
+  const names = 'HTTP_PROXY, HTTPS_PROXY or ALL_PROXY';
   const exempt = 'or exempt the server from it (NO_PROXY, or `http.noProxy` in the editor).';
-  if (proxy.kind === 'unusable') {
-    return {
-      code: 'http-unreachable',
-      cause: `The proxy of the environment ${proxy.why}, and the server cannot be reached without it.`,
-      fix: `Correct HTTP_PROXY, HTTPS_PROXY or ALL_PROXY, ${exempt}`,
-    };
-  }
-  if (!(code in networkCauses)) return undefined;
-  return {
-    code: 'http-unreachable',
-    cause: `The proxy ${proxy.host} cannot be reached, or does not let the connection through.`,
-    fix: `Start the proxy, correct its address in HTTP_PROXY, HTTPS_PROXY or ALL_PROXY, ${exempt}`,
-  };
+  return { code: 'http-unreachable', advice: `${cause} → ${fix} ${names}, ${exempt}` };
 }
 
 function renewal(credentials: readonly EnvValue[]): string {
@@ -243,73 +204,61 @@ function notExpanded({ headers }: HttpLaunch): Explanation | undefined {
     const found = value.kind === 'literal' ? foreignReference(value.value, everySyntax) : undefined;
     if (!found) continue;
     const source = found.kind === 'variable' ? 'env' : 'secret';
-    return {
-      code: 'http-unauthorized',
-      path: ['headers', name],
-      cause: `The header ${name} was sent with \`${shortened(found.written, 60)}\` as it is written, because a text refers to no variables here.`,
-      fix: `Write a reference, e.g. ${name}: { prefix: 'Bearer ', ${source}: ${'name' in found ? shortened(found.name, 60) : 'NAME'} }.`,
-    };
+    const cause = `The header ${name} was sent with \`${shortened(found.written, 60)}\` as it is written, because a text refers to no variables here.`;
+    const example = `${name}: { prefix: 'Bearer ', ${source}: ${'name' in found ? shortened(found.name, 60) : 'NAME'} }`;
+    const advice: Advice = `${cause} → Write a reference, e.g. ${example}.`;
+    return { code: 'http-unauthorized', path: ['headers', name], advice };
   }
   return undefined;
 }
 
 function refused(status: number, launch: HttpLaunch): Explanation {
   const unexpanded = status === 401 || status === 403 ? notExpanded(launch) : undefined;
-  if (unexpanded) return unexpanded;
-  if (status === 401) return unauthorized(launch);
-  const known = statuses[status];
+  const known = unexpanded ?? (status === 401 ? unauthorized(launch) : statuses[status]);
   if (known) return known;
-  if (status >= 500) return { cause: 'The server failed.', fix: 'Look at the server’s own log.' };
-  return {
-    path: ['url'],
-    cause: 'The server did not accept the request.',
-    fix: 'Check url and headers against the server’s documentation.',
-  };
+  if (status >= 500) return { advice: 'The server failed. → Look at the server’s own log.' };
+  const cause = 'The server did not accept the request.';
+  return { path, advice: `${cause} → Check url and headers against the server’s documentation.` };
 }
 
 function unauthorized({ headers }: HttpLaunch): Explanation {
   const credentials = [...headers].flatMap(([name, value]) => (isSecretName(name) ? [value] : []));
-  const at = { code: 'http-unauthorized', path: ['headers'] } as const;
-  if (credentials.length === 0) {
-    return {
-      ...at,
-      cause: 'The server requires credentials, and none are configured.',
-      fix: "Add a header, e.g. Authorization: { prefix: 'Bearer ', env: TOKEN }.",
-    };
-  }
   const sent = [...headers.keys()].join(', ');
-  const cause = `The credentials in the headers (${sent}) are wrong or have expired.`;
-  return { ...at, cause, fix: renewal(credentials) };
+  const advice: Advice =
+    credentials.length === 0
+      ? "The server requires credentials, and none are configured. → Add a header, e.g. Authorization: { prefix: 'Bearer ', env: TOKEN }."
+      : `The credentials in the headers (${sent}) are wrong or have expired. → ${renewal(credentials)}`;
+  return { code: 'http-unauthorized', path: ['headers'], advice };
 }
 
 const proxyFails: Explanation = {
-  cause: 'A proxy in front of the server cannot reach it, or the server is down for a while.',
-  fix: 'Check that the server runs, then restart it here.',
+  advice:
+    'A proxy in front of the server cannot reach it, or the server is down for a while. → Check that the server runs, then restart it here.',
 };
 
 const statuses: Readonly<Record<number, Explanation>> = {
   403: {
     code: 'http-unauthorized',
     path: ['headers'],
-    cause: 'The credentials are not allowed to use this server, or the server does not allow this client.',
-    fix: 'Use credentials with the rights for it, or ask who runs the server.',
+    advice:
+      'The credentials are not allowed to use this server, or the server does not allow this client. → Use credentials with the rights for it, or ask who runs the server.',
   },
   404: {
     code: 'http-not-found',
-    path: ['url'],
-    cause: 'The server runs, but has nothing at this address.',
-    fix: 'Correct the path in url; MCP endpoints often end in /mcp or /sse.',
+    path,
+    advice:
+      'The server runs, but has nothing at this address. → Correct the path in url; MCP endpoints often end in /mcp or /sse.',
   },
   405: {
-    path: ['url'],
-    cause: 'The address accepts no POST and has no event stream, so it is not an MCP endpoint.',
-    fix: 'Correct url; MCP endpoints often end in /mcp or /sse.',
+    path,
+    advice:
+      'The address accepts no POST and has no event stream, so it is not an MCP endpoint. → Correct url; MCP endpoints often end in /mcp or /sse.',
   },
   407: {
-    cause: 'A proxy in front of the server requires credentials.',
-    fix: 'Write user and password into the address of the proxy, or exempt the server from it (NO_PROXY, or `http.noProxy` in the editor).',
+    advice:
+      'A proxy in front of the server requires credentials. → Write user and password into the address of the proxy, or exempt the server from it (NO_PROXY, or `http.noProxy` in the editor).',
   },
-  429: { cause: 'The server has received too many requests.', fix: 'Wait, then restart the server.' },
+  429: { advice: 'The server has received too many requests. → Wait, then restart the server.' },
   502: proxyFails,
   503: proxyFails,
   504: proxyFails,
@@ -317,76 +266,46 @@ const statuses: Readonly<Record<number, Explanation>> = {
 
 function unreachable(code: string): Explanation {
   const tls = tlsCauses[code] ?? (/^(ERR_TLS|ERR_SSL|CERT_|UNABLE_TO)/.test(code) ? otherTls : undefined);
-  if (tls) return { code: 'http-tls', path: ['url'], ...tls };
+  if (tls) return { code: 'http-tls', path, advice: tls };
   if (/^ERR_INVALID_(CHAR|HTTP_TOKEN)$/.test(code)) {
-    return {
-      code: 'http-unreachable',
-      path: ['headers'],
-      cause: 'A header has a character that HTTP does not allow, e.g. a line break.',
-      fix: 'Correct the header, or the variable that it is copied from.',
-    };
+    const advice: Advice =
+      'A header has a character that HTTP does not allow, e.g. a line break. → Correct the header, or the variable that it is copied from.';
+    return { code: 'http-unreachable', path: ['headers'], advice };
   }
-  const known = networkCauses[code] ?? {
-    cause: 'The server is not running, or the network does not reach it.',
-    fix: 'Check url, network and proxy settings.',
-  };
-  return { code: 'http-unreachable', path: ['url'], ...known };
+  const other = 'The server is not running, or the network does not reach it. → Check url, network and proxy settings.';
+  return { code: 'http-unreachable', path, advice: networkCauses[code] ?? other };
 }
 
-const selfSigned: Explanation = {
-  cause: 'Its certificate is not signed by an authority that this computer trusts.',
-  fix: 'Add the certificate, or the authority that signed it, to the trusted certificates of the system or to NODE_EXTRA_CA_CERTS.',
-};
+const selfSigned: Advice =
+  'Its certificate is not signed by an authority that this computer trusts. → Add the certificate, or the authority that signed it, to the trusted certificates of the system or to NODE_EXTRA_CA_CERTS.';
 
-const otherTls: Explanation = {
-  cause: 'No encrypted connection could be made.',
-  fix: 'Check the certificate of the server.',
-};
+const otherTls: Advice = 'No encrypted connection could be made. → Check the certificate of the server.';
 
-const tlsCauses: Readonly<Record<string, Explanation>> = {
+const tlsCauses: Readonly<Record<string, Advice>> = {
   DEPTH_ZERO_SELF_SIGNED_CERT: selfSigned,
   SELF_SIGNED_CERT_IN_CHAIN: selfSigned,
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: selfSigned,
   UNABLE_TO_GET_ISSUER_CERT: selfSigned,
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: selfSigned,
-  CERT_HAS_EXPIRED: {
-    cause: 'Its certificate has expired, or the clock of this computer is wrong.',
-    fix: 'Renew the certificate of the server, or correct the clock.',
-  },
-  CERT_NOT_YET_VALID: {
-    cause: 'Its certificate is not valid yet, or the clock of this computer is wrong.',
-    fix: 'Correct the clock, or the certificate of the server.',
-  },
-  ERR_TLS_CERT_ALTNAME_INVALID: {
-    cause: 'Its certificate is for another host name.',
-    fix: 'Write the host name of the certificate in url, or correct the certificate.',
-  },
-  EPROTO: {
-    cause: 'The port does not speak TLS, or speaks another version of it.',
-    fix: 'Write http:// in url if the server is not encrypted, or correct the port.',
-  },
+  CERT_HAS_EXPIRED:
+    'Its certificate has expired, or the clock of this computer is wrong. → Renew the certificate of the server, or correct the clock.',
+  CERT_NOT_YET_VALID:
+    'Its certificate is not valid yet, or the clock of this computer is wrong. → Correct the clock, or the certificate of the server.',
+  ERR_TLS_CERT_ALTNAME_INVALID:
+    'Its certificate is for another host name. → Write the host name of the certificate in url, or correct the certificate.',
+  EPROTO:
+    'The port does not speak TLS, or speaks another version of it. → Write http:// in url if the server is not encrypted, or correct the port.',
 };
 
-const networkCauses: Readonly<Record<string, Explanation>> = {
-  ECONNREFUSED: {
-    cause: 'Nothing listens there: the server is not running, or the port is wrong.',
-    fix: 'Start the server, or correct the port in url.',
-  },
-  ENOTFOUND: {
-    cause: 'The host name does not exist.',
-    fix: 'Correct the host name in url; check the network, or the VPN if the name is internal.',
-  },
-  EAI_AGAIN: {
-    cause: 'The host name could not be looked up: there may be no network.',
-    fix: 'Check the network and the proxy settings, then restart the server.',
-  },
-  ETIMEDOUT: {
-    cause: 'The host does not answer: it is down, or a firewall blocks the connection.',
-    fix: 'Check that the server runs and is reachable from here.',
-  },
-  ECONNRESET: {
-    cause:
-      'The connection was closed before any answer: a proxy or firewall blocks it, or the port speaks another protocol.',
-    fix: 'Check scheme and port in url, and the proxy settings.',
-  },
+const networkCauses: Readonly<Record<string, Advice>> = {
+  ECONNREFUSED:
+    'Nothing listens there: the server is not running, or the port is wrong. → Start the server, or correct the port in url.',
+  ENOTFOUND:
+    'The host name does not exist. → Correct the host name in url; check the network, or the VPN if the name is internal.',
+  EAI_AGAIN:
+    'The host name could not be looked up: there may be no network. → Check the network and the proxy settings, then restart the server.',
+  ETIMEDOUT:
+    'The host does not answer: it is down, or a firewall blocks the connection. → Check that the server runs and is reachable from here.',
+  ECONNRESET:
+    'The connection was closed before any answer: a proxy or firewall blocks it, or the port speaks another protocol. → Check scheme and port in url, and the proxy settings.',
 };

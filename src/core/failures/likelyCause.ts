@@ -9,15 +9,23 @@ export interface LikelyCause {
   readonly fix: string;
 }
 
+/** A likely cause and the next step, in one text. */
+export type Advice = `${string} → ${string}`;
+
+export function adviceIn(advice: Advice): LikelyCause {
+  const at = advice.lastIndexOf(' → ');
+  return { cause: advice.slice(0, at), fix: advice.slice(at + 3) };
+}
+
 interface Circumstances {
   readonly args?: readonly string[];
   readonly runs?: boolean;
 }
 
-type Clue = readonly [
-  pattern: RegExp,
-  explain: (match: RegExpExecArray, text: string, circumstances: Circumstances) => LikelyCause | undefined,
-];
+type Explain = (text: string, match: RegExpExecArray, circumstances: Circumstances) => Advice | undefined;
+
+/** In an advice, `$1` is the first group of the pattern. */
+type Clue = readonly [pattern: RegExp, explain: Advice | Explain];
 
 const networkCodes = 'ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH';
 const networkCode = new RegExp(String.raw`\b(?:${networkCodes})\b`);
@@ -46,7 +54,7 @@ const hostPatterns: readonly RegExp[] = [
   /\b((?:localhost|\d{1,3}(?:\.\d{1,3}){3}):\d{1,5})\b/,
 ];
 
-function explainUnreachable(_: RegExpExecArray, text: string): LikelyCause | undefined {
+function explainUnreachable(text: string): Advice | undefined {
   const lines = text.split('\n').filter((line) => !sideline.test(line));
   const at = lines.findIndex((line) => networkError.test(line));
   if (at < 0) return undefined;
@@ -56,32 +64,33 @@ function explainUnreachable(_: RegExpExecArray, text: string): LikelyCause | und
   const word = code ?? networkError.exec(nearby)?.[0] ?? '';
   const host = hostIn(nearby);
   const isRefused = code === 'ECONNREFUSED' || (code === undefined && /connection refused/i.test(word));
-  return {
-    cause: `It cannot reach ${host ?? (isRefused ? 'a service that it needs' : 'the network')} (${word}).`,
-    fix: isRefused
-      ? 'Start that service, or correct its address in args or env.'
-      : 'Check the network or the proxy, and the address in args or env.',
-  };
+  const fix = isRefused ? 'Start that service, or correct its' : 'Check the network or the proxy, and the';
+  const what = host ?? (isRefused ? 'a service that it needs' : 'the network');
+  return `It cannot reach ${what} (${word}). → ${fix} address in args or env.`;
 }
 
 function hostIn(text: string): string | undefined {
-  const found = hostPatterns.map((pattern) => pattern.exec(text)?.[1]).find((host) => host !== undefined);
+  const found = firstIn(text, hostPatterns);
   const port = /\bport:? (\d{1,5})\b/.exec(text)?.[1];
   if (found === undefined || port === undefined || /:\d{1,5}$/.test(found)) return found;
   return found.includes(':') ? `[${found}]:${port}` : `${found}:${port}`;
 }
 
-function wrongNode(text: string): LikelyCause {
-  const found =
-    /^ {0,8}Node\.js (v\d[\w.]{0,20})/m.exec(text)?.[1] ??
-    /(?:not support|detected|using|running|current(?: version)?:?|got|have|found|is)[^\n\d]{0,30}?(v?\d{1,2}\.\d{1,3}\.\d{1,3})/i.exec(
-      text,
-    )?.[1] ??
-    /Node(?:\.js)?(?: version)? (v\d{1,2}\.\d{1,3}\.\d{1,3})/i.exec(text)?.[1];
-  return {
-    cause: `The server seems to need another version of Node.js${found === undefined ? '' : ` than ${found}`}.`,
-    fix: 'Update Node.js, or write the path of the right version as command.',
-  };
+const nodeVersions: readonly RegExp[] = [
+  /^ {0,8}Node\.js (v\d[\w.]{0,20})/m,
+  /(?:not support|detected|using|running|current(?: version)?:?|got|have|found|is)[^\n\d]{0,30}?(v?\d{1,2}\.\d{1,3}\.\d{1,3})/i,
+  /Node(?:\.js)?(?: version)? (v\d{1,2}\.\d{1,3}\.\d{1,3})/i,
+];
+
+function wrongNode(text: string): Advice {
+  const found = firstIn(text, nodeVersions);
+  const cause = `The server seems to need another version of Node.js${found === undefined ? '' : ` than ${found}`}.`;
+  return `${cause} → Update Node.js, or write the path of the right version as command.`;
+}
+
+/** Returns the first group of the first pattern that matches. */
+function firstIn(text: string, patterns: readonly RegExp[]): string | undefined {
+  return patterns.map((pattern) => pattern.exec(text)?.[1]).find((found) => found !== undefined);
 }
 
 const wanting =
@@ -108,31 +117,25 @@ function missingVariables(text: string): string[] | undefined {
   return undefined;
 }
 
-function explainMissing(text: string): LikelyCause | undefined {
+function explainMissing(text: string): Advice | undefined {
   const names = missingVariables(text);
   if (names) {
-    const which = names.length === 1 ? 'a variable' : 'variables';
+    const [which, them] = names.length === 1 ? ['a variable', 'it'] : ['variables', 'them'];
     const entries = names.map((name) => `${name}: { env: ${name} }`).join(', ');
-    return {
-      cause: `It seems to miss ${which} of its environment: ${names.join(', ')}.`,
-      fix: `Set ${names.length === 1 ? 'it' : 'them'} under env of this server: \`env: { ${entries} }\`.`,
-    };
+    const fix = `Set ${them} under env of this server: \`env: { ${entries} }\`.`;
+    return `It seems to miss ${which} of its environment: ${names.join(', ')}. → ${fix}`;
   }
-  const isMissing = text
-    .split('\n')
-    .some(
-      (line) => wanting.test(line) && credentialWords.test(line) && !harmless.test(line) && !/^\s{0,16}-/.test(line),
-    );
-  return isMissing
-    ? {
-        cause: 'It seems to miss a variable of its environment.',
-        fix: 'Set the variable under env of this server, e.g. `NAME: { env: NAME }`.',
-      }
+  const isMissing = (line: string): boolean =>
+    wanting.test(line) && credentialWords.test(line) && !harmless.test(line) && !/^\s{0,16}-/.test(line);
+  return text.split('\n').some(isMissing)
+    ? 'It seems to miss a variable of its environment. → Set the variable under env of this server, e.g. `NAME: { env: NAME }`.'
     : undefined;
 }
 
+const correctArgs = 'Correct args as the output of the server says.';
+
 /** Names the subcommand in a usage that starts a server. */
-function explainUsage(text: string, args: readonly string[]): LikelyCause {
+function explainUsage(text: string, _: RegExpExecArray, { args = [] }: Circumstances): Advice {
   const names = ['mcp', 'mcp-server', 'mcp:start', 'mcp:serve', 'stdio', 'serve', 'server', 'start'];
   const listed = new Set<string>();
   for (const line of text.split('\n')) {
@@ -143,159 +146,118 @@ function explainUsage(text: string, args: readonly string[]): LikelyCause {
   }
   const name = names.find((one) => listed.has(one) && !args.includes(one));
   return name === undefined
-    ? {
-        cause: 'It printed its usage: it does not accept these arguments.',
-        fix: 'Correct args as the output of the server says.',
-      }
-    : { cause: `It printed its usage: it wants a subcommand, such as ${name}.`, fix: `Add ${name} to args.` };
+    ? `It printed its usage: it does not accept these arguments. → ${correctArgs}`
+    : `It printed its usage: it wants a subcommand, such as ${name}. → Add ${name} to args.`;
 }
 
-function explainListening(address: string | undefined, port: string): LikelyCause {
-  const local = (address ?? `http://127.0.0.1:${port}`).replace(
-    /\/\/(?:0\.0\.0\.0|\[::\]|\*)(?=[:/]|$)/,
-    '//127.0.0.1',
-  );
+function explainListening(address: string | undefined, port: string): Advice {
+  const given = address ?? `http://127.0.0.1:${port}`;
+  const local = given.replace(/\/\/(?:0\.0\.0\.0|\[::\]|\*)(?=[:/]|$)/, '//127.0.0.1');
   const url = local.replace(/[.,;]$/, '').replace(/^(https?:\/\/[^/]{1,200})\/?$/, '$1/mcp');
   const shown = port === '' ? (/:(\d{2,5})(?=\/|$)/.exec(url)?.[1] ?? '') : port;
-  return {
-    cause: shown === '' ? `It listens at ${url}.` : `It listens on port ${shown}.`,
-    fix: `Write \`transport: streamable_http\` and \`url: ${url}\`, or make the server speak stdio.`,
-  };
+  const where = shown === '' ? `at ${url}` : `on port ${shown}`;
+  const fix = `Write \`transport: streamable_http\` and \`url: ${url}\`, or make the server speak stdio.`;
+  return `It listens ${where}. → ${fix}`;
 }
 
 export function baseName(file: string): string {
   return file.split(/[\\/]/).at(-1) ?? file;
 }
 
+const wantedVersion =
+  /No matching version found for ((?:@[\w.-]{1,100}\/)?[\w.-]{1,100})@([^\s'"]{1,60}?)\.?(?=[\s'"]|$)/m;
+
 const clues: readonly Clue[] = [
   [
     /npm (?:ERR!|error) code E404|npm (?:ERR!|error) 404 .*?'?([@\w./-]+@[\w.^~*-]+)?'? is not in this registry/i,
-    (match) => ({
-      cause: `npm did not find the package${match[1] ? ` ${match[1]}` : ''}: its name is misspelt, or it is private.`,
-      fix: 'Correct the package name in args, or log in to its registry.',
-    }),
+    (_, [, name]) =>
+      `npm did not find the package${name ? ` ${name}` : ''}: its name is misspelt, or it is private. → Correct the package name in args, or log in to its registry.`,
   ],
   [
     /npm (?:ERR!|error) code ETARGET|No matching version found for/i,
-    (_, text) => {
-      const wanted =
-        /No matching version found for ((?:@[\w.-]{1,100}\/)?[\w.-]{1,100})@([^\s'"]{1,60}?)\.?(?=[\s'"]|$)/m.exec(
-          text,
-        );
-      return {
-        cause: wanted
-          ? `npm has no version ${wanted[2]} of ${wanted[1]}.`
-          : 'npm does not have this version of the package.',
-        fix: 'Correct the version in args, or leave it out.',
-      };
+    (text) => {
+      const wanted = wantedVersion.exec(text);
+      const cause = wanted ? `no version ${wanted[2]} of ${wanted[1]}` : 'not this version of the package';
+      return `npm has ${cause}. → Correct the version in args, or leave it out.`;
     },
   ],
   [
     /could not determine executable to run/i,
-    () => ({
-      cause: 'The package has no command that npx could run.',
-      fix: 'Check the package name in args, or name its command with -p PACKAGE COMMAND.',
-    }),
+    'The package has no command that npx could run. → Check the package name in args, or name its command with -p PACKAGE COMMAND.',
   ],
   [
     /npm (?:ERR!|error) code (ENOTFOUND|EAI_AGAIN|ETIMEDOUT|ECONNREFUSED|ECONNRESET)/i,
-    (match) => ({
-      cause: `npm could not reach its registry (${match[1]}).`,
-      fix: 'Check the network and proxy settings, or install the package and start it directly.',
-    }),
+    'npm could not reach its registry ($1). → Check the network and proxy settings, or install the package and start it directly.',
   ],
   [
     // The error names the importing file or the missing one: either may be in npx's cache.
     /(?:Cannot find (?:module|package)|ERR_INVALID_PACKAGE_CONFIG|ENOTEMPTY)[^]{0,600}?((?:\/|\b[A-Za-z]:\\)[^\s'"][^'"\n]{0,300}?[\\/]_npx[\\/][0-9a-f]{8,64})(?=[\\/'"\s]|$)/,
-    (match) => ({
-      cause: `The npx installation in ${match[1]} is incomplete, perhaps because it was interrupted.`,
-      fix: `Delete the folder ${match[1]} and restart the server: npx then installs the package again.`,
-    }),
+    'The npx installation in $1 is incomplete, perhaps because it was interrupted. → Delete the folder $1 and restart the server: npx then installs the package again.',
   ],
   [
     /Cannot find module '([^'\n]{0,300}\.node)'|(Could not locate the bindings file|No native build was found|NODE_MODULE_VERSION|invalid ELF header|Could not load the "sharp" module)/,
-    (match, text) => {
+    (text, match) => {
       const file = match[1] ?? /[\w.-]{1,80}\.node\b/.exec(text)?.[0];
-      return {
-        cause: `Its native part${file === undefined ? '' : ` ${baseName(file)}`} was not built when the package was installed, or was built for another Node.js.`,
-        fix: 'Install it again where its build can run, with the Node.js that starts it.',
-      };
+      const what = `Its native part${file === undefined ? '' : ` ${baseName(file)}`}`;
+      return `${what} was not built when the package was installed, or was built for another Node.js. → Install it again where its build can run, with the Node.js that starts it.`;
     },
   ],
   [
     /Cannot find (?:module|package) '(?!node:)([^'\n]{1,500})'/,
-    (match) => ({
-      cause: `Node did not find ${match[1]}: the path is wrong, or its dependencies are not installed.`,
-      fix: 'Correct the path in args or cwd, or install the dependencies there.',
-    }),
+    'Node did not find $1: the path is wrong, or its dependencies are not installed. → Correct the path in args or cwd, or install the dependencies there.',
   ],
-  [
-    /can't open file '([^'\n]{1,500})'/,
-    (match) => ({ cause: `Python did not find the file ${match[1]}.`, fix: 'Correct the path in args or cwd.' }),
-  ],
+  [/can't open file '([^'\n]{1,500})'/, 'Python did not find the file $1. → Correct the path in args or cwd.'],
   [
     /ModuleNotFoundError: No module named '([^'\n]{1,200})'/,
-    (match) => ({
-      cause: `Python has no module ${match[1]} in this environment.`,
-      fix: 'Install it, or name the Python of the right virtual environment as command.',
-    }),
+    'Python has no module $1 in this environment. → Install it, or name the Python of the right virtual environment as command.',
   ],
   [
     /not found in the package registry|No solution found when resolving|No matching distribution found/i,
-    () => ({
-      cause: 'uv did not find the package or a version of it that fits.',
-      fix: 'Correct the package name or its version in args.',
-    }),
+    'uv did not find the package or a version of it that fits. → Correct the package name or its version in args.',
   ],
   [
     /Cannot connect to the Docker daemon|docker daemon is not running|error during connect/i,
-    () => ({ cause: 'Docker is not running.', fix: 'Start Docker, then restart the server.' }),
+    'Docker is not running. → Start Docker, then restart the server.',
   ],
   [
     /Unable to find image|pull access denied|manifest unknown/i,
-    () => ({ cause: 'Docker did not find the image.', fix: 'Correct the image name in args, or pull it first.' }),
+    'Docker did not find the image. → Correct the image name in args, or pull it first.',
   ],
   [
     /EADDRINUSE|address already in use/i,
-    () => ({
-      cause: 'A port that it needs is taken, perhaps by another instance of it.',
-      fix: 'End the other program, or give the server another port.',
-    }),
+    'A port that it needs is taken, perhaps by another instance of it. → End the other program, or give the server another port.',
   ],
   [networkError, explainUnreachable],
   [
     /(?:TypeError|Error)[^\n]{0,40}: Invalid URL\b/,
-    () => ({ cause: 'It was given an address that is no URL.', fix: 'Correct the address in args or env.' }),
+    'It was given an address that is no URL. → Correct the address in args or env.',
   ],
   [
     /\bnot support Node\b|requires? (?:a )?(?:minimum )?(?:version of )?Node(?:\.js|JS)?\b|requires? (?:at least )?Node|Node(?:\.js)?(?: version)? ?(?:>=?|v?)? ?\d[\w.]{0,12}\+?(?: or (?:higher|later|newer|above))? (?:is )?required|(?:upgrade|update)(?: to| your)? Node|No such built-in module|Cannot find (?:module|package) 'node:|SyntaxError: (?:Unexpected token(?![^\n]{0,200}JSON)|The requested module|Invalid regular expression flags)|ERR_REQUIRE_ESM|ReferenceError: (?:File|CustomEvent|WebSocket|fetch|navigator|crypto|Iterator) is not defined|(?:withResolvers|toSorted|toReversed|markAsUncloneable|getBuiltinModule|Object\.groupBy|structuredClone) is not (?:a function|defined)|The engine "node" is incompatible/i,
-    (_, text) => wrongNode(text),
+    wrongNode,
   ],
   [
     /missing required (?:argument|option|flag)s?:? ?['"`]?([\w<>.-]{0,60})|the following (?:argument|option)s are required: ?([^\n]{0,100})|not enough (?:non-option )?arguments|too few arguments|required (?:argument|option|flag) ['"`]?([\w<>.-]{1,60})/i,
-    (match, text) => {
+    (text, match) => {
       if (missingVariables(text)) return undefined;
       const name = match[1] || match[2] || match[3] || '';
-      return {
-        cause: `It needs an argument that args does not have${name === '' ? '' : `: ${name}`}.`,
-        fix: 'Correct args as the output of the server says.',
-      };
+      return `It needs an argument that args does not have${name === '' ? '' : `: ${name}`}. → ${correctArgs}`;
     },
   ],
-  [wanting, (_, text) => explainMissing(text)],
-  [/Unsupported engine|EBADENGINE/i, (_, text) => wrongNode(text)],
+  [wanting, explainMissing],
+  [/Unsupported engine|EBADENGINE/i, wrongNode],
   [
     /command not found|is not recognized as an internal or external command/i,
-    () => ({ cause: 'A command that it calls is not installed.', fix: 'Install the command that its output names.' }),
+    'A command that it calls is not installed. → Install the command that its output names.',
   ],
   [
     /(?:unknown|unrecognized|invalid|unexpected) (?:option|argument|command)/i,
-    () => ({ cause: 'It does not accept these arguments.', fix: 'Correct args as the output of the server says.' }),
+    'It does not accept these arguments. → Correct args as the output of the server says.',
   ],
-  [/^[ \t]{0,8}(?:usage\b|(?:available )?commands:)/im, (_, text, { args = [] }) => explainUsage(text, args)],
+  [/^[ \t]{0,8}(?:usage\b|(?:available )?commands:)/im, explainUsage],
   [
     /\b(?:listening|running|started|available|serving|served)\b[^\n]{0,60}?(?:(https?:\/\/[^\s'"<>()]{1,200})|\bport:? {0,2}(\d{2,5})\b|(?:on|at) (?:[\w.*-]{0,60}|\[[\da-f:]{0,40}\]|::):(\d{2,5})\b)/i,
-    (match, _, { runs = false }) => (runs ? explainListening(match[1], match[2] ?? match[3] ?? '') : undefined),
+    (_, match, { runs = false }) => (runs ? explainListening(match[1], match[2] ?? match[3] ?? '') : undefined),
   ],
 ];
 
@@ -303,45 +265,37 @@ export function clueIn(output: readonly string[], circumstances: Circumstances =
   const text = output.join('\n');
   for (const [pattern, explain] of clues) {
     const match = pattern.exec(text);
-    const found = match ? explain(match, text, circumstances) : undefined;
-    if (found) return found;
+    const advice = typeof explain === 'string' || !match ? explain : explain(text, match, circumstances);
+    if (!match || typeof advice !== 'string') continue;
+    const { cause, fix } = adviceIn(advice);
+    const filled = (words: string): string => words.replaceAll('$1', () => match[1] ?? '');
+    return typeof explain === 'string' ? { cause: filled(cause), fix: filled(fix) } : { cause, fix };
   }
   return undefined;
 }
 
-const exitCodes: Readonly<Record<number, LikelyCause>> = {
-  0: {
-    cause: 'It ended without an error, so it may not be an MCP server, or may need an argument such as `stdio`.',
-    fix: 'Run the command in a terminal: an MCP server waits for input. Then correct command and args.',
-  },
-  126: { cause: 'A shell was not allowed to run the command.', fix: 'Make the command executable.' },
-  127: { cause: 'A shell did not find the command it was told to run.', fix: 'Correct the command in args.' },
+const exitCodes: Readonly<Record<number, Advice>> = {
+  0: 'It ended without an error, so it may not be an MCP server, or may need an argument such as `stdio`. → Run the command in a terminal: an MCP server waits for input. Then correct command and args.',
+  126: 'A shell was not allowed to run the command. → Make the command executable.',
+  127: 'A shell did not find the command it was told to run. → Correct the command in args.',
 };
 
+type Exit = Readonly<{ code: number | null; signal: string | null }>;
+
 /** Returns the meaning of the output, or else of the exit. */
-export function likelyCause(
-  exit: { readonly code: number | null; readonly signal: string | null },
-  output: readonly string[],
-  args: readonly string[] = [],
-): LikelyCause {
-  const clue = clueIn(output, { args });
-  if (clue) return clue;
-  if (exit.signal === 'SIGKILL') {
-    return {
-      cause: 'The system or another program ended it, often because memory ran out.',
-      fix: 'See how much memory is free, then restart it.',
-    };
+export function likelyCause(exit: Exit, output: readonly string[], args: readonly string[] = []): LikelyCause {
+  return clueIn(output, { args }) ?? adviceIn(adviceOn(exit, output));
+}
+
+function adviceOn({ code, signal }: Exit, output: readonly string[]): Advice {
+  if (signal === 'SIGKILL') {
+    return 'The system or another program ended it, often because memory ran out. → See how much memory is free, then restart it.';
   }
-  if (exit.signal !== null) {
-    return { cause: 'Another program ended it, or it crashed.', fix: 'Look at the server’s log, then restart it.' };
-  }
-  const known = exitCodes[exit.code ?? -1];
-  if (known) return known;
+  if (signal !== null) return 'Another program ended it, or it crashed. → Look at the server’s log, then restart it.';
   const isSilent = output.every((line) => line.trim() === '');
-  return {
-    cause: isSilent
-      ? 'It wrote nothing, so its arguments or variables may be wrong.'
-      : 'The cause is in its last output.',
-    fix: 'Run the command in a terminal to see what is missing, then correct command, args or env.',
-  };
+  const cause = isSilent
+    ? 'It wrote nothing, so its arguments or variables may be wrong.'
+    : 'The cause is in its last output.';
+  const fix = 'Run the command in a terminal to see what is missing, then correct command, args or env.';
+  return exitCodes[code ?? -1] ?? `${cause} → ${fix}`;
 }

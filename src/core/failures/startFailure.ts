@@ -16,6 +16,10 @@ export interface StartFailure {
   readonly instead?: string;
 }
 
+export function failed(code: ProblemCode, message: string, fix: string, path: StartFailure['path'] = []): StartFailure {
+  return { code, message, fix, path };
+}
+
 /** How a server that was started did not become a connection. */
 export type FailedOpening =
   /** `error` is one without an id, and nothing came after it. */
@@ -50,16 +54,11 @@ export async function startFailure(
       const { error } = opening;
       if (error) return withClue(initializeRefused(error), error.message);
       if (opening.during === 'initialize') return failures.neverAnswered(timeoutMs);
-      if (opening.during === 'initialized') return initializedNotTaken(timeoutMs);
+      if (opening.during === 'initialized') return failed('server-silent', notTaken(timeoutMs), takeAtOnce);
       return withClue(listFailed(`They did not come within ${timeoutMs / 1000} s of ${failures.beginning}.`), '');
     }
     case 'wrongAnswer':
-      return {
-        code: 'server-protocol',
-        message: `answered, but its answer to initialize ${opening.detail}.`,
-        fix: 'Update the server, or ask its author: the answer does not follow the MCP specification.',
-        path: [],
-      };
+      return failed('server-protocol', `answered, but its answer to initialize ${opening.detail}.`, unlikeMcp);
     case 'refused':
       return withClue(initializeRefused(opening), opening.message);
     case 'listFailed':
@@ -69,37 +68,28 @@ export async function startFailure(
   }
 }
 
-function initializedNotTaken(timeoutMs: number): StartFailure {
-  return {
-    code: 'server-silent',
-    message: `answered initialize, but did not take notifications/initialized within ${timeoutMs / 1000} s.`,
-    fix: 'Look at the server’s own log. Update the server, or ask its author: it has to take each notification at once.',
-    path: [],
-  };
-}
+const notTaken = (timeoutMs: number): string =>
+  `answered initialize, but did not take notifications/initialized within ${timeoutMs / 1000} s.`;
+
+const unlikeMcp = 'Update the server, or ask its author: the answer does not follow the MCP specification.';
+const takeAtOnce =
+  'Look at the server’s own log. Update the server, or ask its author: it has to take each notification at once.';
 
 export function initializeRefused(error: { readonly code: number; readonly message: string }): StartFailure {
-  if (error.code === errorCodes.unsupportedVersion) {
-    return {
-      code: 'server-protocol',
-      message: `speaks another version of the protocol. ${shortened(error.message, 600)}`,
-      fix: 'Use a version of the server that speaks one of these, or update this extension.',
-      path: [],
-    };
-  }
-  return {
-    code: 'server-protocol',
-    message: `refused initialize with error ${error.code}: ${shortened(error.message, 300)}`,
-    fix: 'Look at the server’s log and documentation for what it needs before it starts.',
-    path: [],
-  };
+  const [message, fix] =
+    error.code === errorCodes.unsupportedVersion
+      ? [
+          `speaks another version of the protocol. ${shortened(error.message, 600)}`,
+          'Use a version of the server that speaks one of these, or update this extension.',
+        ]
+      : [
+          `refused initialize with error ${error.code}: ${shortened(error.message, 300)}`,
+          'Look at the server’s log and documentation for what it needs before it starts.',
+        ];
+  return failed('server-protocol', message, fix);
 }
 
 export function listFailed(reason: string): StartFailure {
-  return {
-    code: 'list-failed',
-    message: `started, but its tools could not be listed. ${reason}`,
-    fix: 'Look at the server’s log; restart it, or update it if it happens again.',
-    path: [],
-  };
+  const fix = 'Look at the server’s log; restart it, or update it if it happens again.';
+  return failed('list-failed', `started, but its tools could not be listed. ${reason}`, fix);
 }

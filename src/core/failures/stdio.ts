@@ -5,8 +5,8 @@ import type { StdioLaunch } from '../config/model.js';
 import type { PathSearch, Unstartable } from '../processes/program.js';
 import type { ProcessExit } from '../processes/processTree.js';
 import { shortened } from '../protocol/inBrief.js';
-import { baseName, clueIn, likelyCause, type LikelyCause } from './likelyCause.js';
-import type { StartFailure } from './startFailure.js';
+import { adviceIn, baseName, clueIn, likelyCause, type Advice, type LikelyCause } from './likelyCause.js';
+import { failed, type StartFailure } from './startFailure.js';
 
 /** The cause of a transport's end; `closed` means by `close()`. */
 export type StdioEnding =
@@ -34,44 +34,41 @@ const quotedLines = 6;
 const quotedBehindError = 3;
 const commandLineLength = 200;
 
-const launchers: Readonly<Record<string, { readonly comesWith: string; readonly install: string }>> = {
-  node: { comesWith: 'Node.js', install: 'Install Node.js' },
-  npx: { comesWith: 'Node.js', install: 'Install Node.js' },
-  npm: { comesWith: 'Node.js', install: 'Install Node.js' },
-  bunx: { comesWith: 'Bun', install: 'Install Bun' },
-  uvx: { comesWith: 'uv', install: 'Install uv' },
-  uv: { comesWith: 'uv', install: 'Install uv' },
-  python: { comesWith: 'Python, which many systems call python3', install: 'Use python3, install Python' },
-  python3: { comesWith: 'Python', install: 'Install Python' },
-  docker: { comesWith: 'Docker', install: 'Install Docker' },
-  podman: { comesWith: 'Podman', install: 'Install Podman' },
-};
+/** What launchers come with. */
+const launchers: readonly (readonly [launcher: RegExp, program: string])[] = [
+  [/^(?:node|npx|npm)$/, 'Node.js'],
+  [/^bunx$/, 'Bun'],
+  [/^uvx?$/, 'uv'],
+  [/^python3?$/, 'Python'],
+  [/^docker$/, 'Docker'],
+  [/^podman$/, 'Podman'],
+];
 
 function notStarted(code: ProblemCode, key: 'command' | 'cwd', what: string, fix: string): StartFailure {
-  return { code, path: [key], message: `did not start: ${what}`, fix };
+  return failed(code, `did not start: ${what}`, fix, [key]);
 }
 
 export function commandNotFound(launch: StdioLaunch, { folders, nearest }: PathSearch): StartFailure {
   const { command } = launch;
-  const failed = (what: string, fix: string): StartFailure => notStarted('command-not-found', 'command', what, fix);
+  const missing = (what: string, fix: string): StartFailure => notStarted('command-not-found', 'command', what, fix);
   if (/[\\/]/.test(command)) {
-    return failed(
-      `the file ${command} does not exist (looked for from ${launch.cwd}).`,
-      'Correct the path in command. A relative path starts at cwd.',
-    );
+    const what = `the file ${command} does not exist (looked for from ${launch.cwd}).`;
+    return missing(what, 'Correct the path in command. A relative path starts at cwd.');
   }
   const name = command.replace(/\.(exe|cmd)$/i, '');
-  const launcher = Object.hasOwn(launchers, name) ? launchers[name] : undefined;
+  const program = launchers.find(([launcher]) => launcher.test(name))?.[1];
   const where = `the command "${command}" is in none of the ${folders} folders of PATH.`;
-  if (launcher) {
-    return failed(
-      `${where} It comes with ${launcher.comesWith}. That is not installed, or only your shell finds it and not the editor (e.g. with nvm, pyenv or Homebrew).`,
-      `${launcher.install}, start the editor from a terminal that finds it, or write its full path as command.`,
-    );
+  if (program !== undefined) {
+    const [note, use] =
+      name === 'python' ? [', which many systems call python3', 'Use python3, install'] : ['', 'Install'];
+    const why =
+      'That is not installed, or only your shell finds it and not the editor (e.g. with nvm, pyenv or Homebrew).';
+    const fix = `${use} ${program}, start the editor from a terminal that finds it, or write its full path as command.`;
+    return missing(`${where} It comes with ${program}${note}. ${why}`, fix);
   }
-  if (nearest === undefined) return failed(where, `Install ${command}, or write its full path as command.`);
+  if (nearest === undefined) return missing(where, `Install ${command}, or write its full path as command.`);
   const fix = `Change \`command\` to \`${nearest}\`, or install \`${command}\`, or write its full path.`;
-  return { ...failed(`${where} There is a command "${nearest}".`, fix), instead: nearest };
+  return { ...missing(`${where} There is a command "${nearest}".`, fix), instead: nearest };
 }
 
 /** Returns the failure of a launcher without a package: `npx` would open a shell, which runs our messages as commands. */
@@ -99,41 +96,33 @@ export function withoutInterpreter({ file, firstLine }: Unstartable): string {
 export function interpreterMissing(launch: StdioLaunch, found: Unstartable): StartFailure {
   const fix =
     'Install that program, correct the first line, or name an interpreter as command and the file in args. If the file is in a virtual environment whose Python has moved, create the environment again.';
-  return notExecutable(launch, 'ENOENT', { cause: withoutInterpreter(found), fix });
+  return notExecutable(launch, 'ENOENT', `${withoutInterpreter(found)} → ${fix}`);
 }
 
 /** For commands known to the system but not startable: EACCES, ENOEXEC, E2BIG … */
 export function commandNotStarted(launch: StdioLaunch, error: NodeJS.ErrnoException): StartFailure {
   const code = error.code ?? error.message;
-  const unknown = {
-    cause: `The system says: ${error.message}.`,
-    fix: 'Run the command in a terminal to see what is missing.',
-  };
-  return notExecutable(launch, code, spawnErrors[code] ?? unknown);
+  const fix = 'Run the command in a terminal to see what is missing.';
+  return notExecutable(launch, code, spawnErrors[code] ?? `The system says: ${error.message}. → ${fix}`);
 }
 
-function notExecutable({ command }: StdioLaunch, code: string, { cause, fix }: LikelyCause): StartFailure {
+function notExecutable({ command }: StdioLaunch, code: string, advice: Advice): StartFailure {
+  const { cause, fix } = adviceIn(advice);
   return notStarted('command-not-executable', 'command', `"${command}" could not be run (${code}). ${cause}`, fix);
 }
 
-const spawnErrors: Readonly<Record<string, LikelyCause>> = {
-  EACCES: {
-    cause: 'It is a folder, or a file without permission to execute.',
-    fix: 'Make the file executable (chmod +x), or name the program that runs it as command and the file in args.',
-  },
-  EPERM: { cause: 'The system forbids it.', fix: 'Check the rights of the file and the rules of the system.' },
-  ENOEXEC: {
-    cause: 'It is not a program for this system, or it is a script whose first line names no interpreter.',
-    fix: 'Name the interpreter as command (e.g. node or python3) and the file in args.',
-  },
-  E2BIG: { cause: 'Arguments and environment are too long.', fix: 'Shorten args and env.' },
-  EMFILE: { cause: 'Too many files are open.', fix: 'Stop other servers, or raise the limit of open files.' },
-  EAGAIN: { cause: 'Too many processes are running.', fix: 'End other programs, or raise the limit of processes.' },
-  EINVAL: {
-    cause: 'An argument has a line break, and the command is a batch file, which accepts no line breaks.',
-    fix: 'Name the program that the batch file starts as command, or remove the line break.',
-  },
-  ERR_INVALID_ARG_VALUE: { cause: 'command, args or env contain a NUL character.', fix: 'Remove it.' },
+const spawnErrors: Readonly<Record<string, Advice>> = {
+  EACCES:
+    'It is a folder, or a file without permission to execute. → Make the file executable (chmod +x), or name the program that runs it as command and the file in args.',
+  EPERM: 'The system forbids it. → Check the rights of the file and the rules of the system.',
+  ENOEXEC:
+    'It is not a program for this system, or it is a script whose first line names no interpreter. → Name the interpreter as command (e.g. node or python3) and the file in args.',
+  E2BIG: 'Arguments and environment are too long. → Shorten args and env.',
+  EMFILE: 'Too many files are open. → Stop other servers, or raise the limit of open files.',
+  EAGAIN: 'Too many processes are running. → End other programs, or raise the limit of processes.',
+  EINVAL:
+    'An argument has a line break, and the command is a batch file, which accepts no line breaks. → Name the program that the batch file starts as command, or remove the line break.',
+  ERR_INVALID_ARG_VALUE: 'command, args or env contain a NUL character. → Remove it.',
 };
 
 export function endedBeforeAnswer(facts: StdioFacts, ending: Exclude<StdioEnding, { kind: 'closed' }>): StartFailure {
@@ -142,10 +131,8 @@ export function endedBeforeAnswer(facts: StdioFacts, ending: Exclude<StdioEnding
   const telling = tellingLine(output);
   const what = `${endingWords(ending)}${telling === undefined ? ' before it answered initialize.' : `: ${telling}`}`;
   if (ending.kind === 'exited') return ofProgram('server-exited', what, facts, likelyCause(ending.exit, output, args));
-  return ofProgram('server-not-jsonrpc', what, facts, {
-    fix: 'Check that command and args start an MCP server that speaks over stdio.',
-    ...clueIn(output, { args, runs: true }),
-  });
+  const fix = 'Check that command and args start an MCP server that speaks over stdio.';
+  return ofProgram('server-not-jsonrpc', what, facts, clueIn(output, { args, runs: true }) ?? { cause: '', fix });
 }
 
 export function neverAnswered(facts: StdioFacts, timeoutMs: number): StartFailure {
@@ -153,39 +140,26 @@ export function neverAnswered(facts: StdioFacts, timeoutMs: number): StartFailur
   const what = `did not answer initialize within ${timeoutMs / 1000} s.`;
   const clue = clueIn(outputLines(facts.remains), { args, runs: true });
   const { stray, unfinished = '' } = facts.remains;
-  if (unfinished.startsWith('{')) {
-    return ofProgram('server-not-jsonrpc', what, facts, {
-      cause: 'A message of MCP over stdio ends with a line break, and this one has none.',
-      fix: 'Update the server, or ask its author: it must write a line break after each message, and flush its output.',
-    });
-  }
+  if (unfinished.startsWith('{')) return ofProgram('server-not-jsonrpc', what, facts, adviceIn(noLineBreak));
   if (stray.length > 0 || unfinished !== '') {
-    const guess = {
-      cause: 'It may be another kind of program, or an MCP server that needs an argument to speak over stdio.',
-      fix: 'Check command and args; a server must write nothing but JSON-RPC to stdout, and its log to stderr.',
-    };
-    return ofProgram('server-not-jsonrpc', what, facts, clue ?? guess);
+    return ofProgram('server-not-jsonrpc', what, facts, clue ?? adviceIn(otherProgram));
   }
   const name = baseName(command);
-  const guess = /^(npx|bunx|uvx|uv|docker|podman)(\.|$)/i.test(name)
-    ? {
-        cause: `On its first start ${name} may still have been fetching the package. This was ended with the start.`,
-        fix: 'Raise timeouts.connect, e.g. to 5m, or run the command once in a terminal until the package is there. Then restart the server.',
-      }
-    : {
-        cause: 'It may be waiting for something, or not be an MCP server that speaks over stdio.',
-        fix: 'Run the command in a terminal to see what it waits for; raise timeouts.connect if it is only slow.',
-      };
-  return ofProgram('server-silent', what, facts, clue ?? guess);
+  const advice: Advice = /^(npx|bunx|uvx|uv|docker|podman)(\.|$)/i.test(name)
+    ? `On its first start ${name} may still have been fetching the package. This was ended with the start. → Raise timeouts.connect, e.g. to 5m, or run the command once in a terminal until the package is there. Then restart the server.`
+    : 'It may be waiting for something, or not be an MCP server that speaks over stdio. → Run the command in a terminal to see what it waits for; raise timeouts.connect if it is only slow.';
+  return ofProgram('server-silent', what, facts, clue ?? adviceIn(advice));
 }
 
+const noLineBreak: Advice =
+  'A message of MCP over stdio ends with a line break, and this one has none. → Update the server, or ask its author: it must write a line break after each message, and flush its output.';
+
+const otherProgram: Advice =
+  'It may be another kind of program, or an MCP server that needs an argument to speak over stdio. → Check command and args; a server must write nothing but JSON-RPC to stdout, and its log to stderr.';
+
 /** Puts the command after the first line, because it is long and known. */
-function ofProgram(
-  code: ProblemCode,
-  what: string,
-  { launch, remains }: StdioFacts,
-  { cause = '', fix }: Partial<LikelyCause> & Pick<LikelyCause, 'fix'>,
-): StartFailure {
+function ofProgram(code: ProblemCode, what: string, facts: StdioFacts, { cause, fix }: LikelyCause): StartFailure {
+  const { launch, remains } = facts;
   const output = cause.startsWith('It wrote nothing') ? '' : outputWords(remains);
   const message = `${what}\n${sentences(`Command: ${commandLine(launch)}.`, output, cause)}`;
   return { code, message, fix, path: [] };
@@ -263,18 +237,19 @@ function endingWords(ending: StdioEnding): string {
 }
 
 function outputWords({ stderr, stray, unfinished = '', sawMessage }: StdioRemains): string {
-  const out =
-    stray.length === 0 ? '' : `On stdout it wrote text that is not JSON-RPC:\n${quote(stray.slice(0, quotedLines))}`;
-  const rest = unfinished === '' ? '' : `The last line on stdout has no end:\n${quote([unfinished])}`;
-  const err = stderrWords(stderr);
-  if (out === '' && rest === '' && err === '')
-    return sawMessage ? 'It wrote JSON-RPC, but not this answer.' : 'It wrote nothing.';
-  return [out, rest, err].filter((part) => part !== '').join('\n') + '\n';
+  const parts = [
+    ...(stray.length === 0
+      ? []
+      : ['On stdout it wrote text that is not JSON-RPC:', quote(stray.slice(0, quotedLines))]),
+    ...(unfinished === '' ? [] : ['The last line on stdout has no end:', quote([unfinished])]),
+    ...(stderr.length === 0 ? [] : [stderrWords(stderr)]),
+  ];
+  if (parts.length > 0) return `${parts.join('\n')}\n`;
+  return sawMessage ? 'It wrote JSON-RPC, but not this answer.' : 'It wrote nothing.';
 }
 
 /** Quotes the line that names the error with the lines behind it, or else the last lines. */
 function stderrWords(stderr: readonly string[]): string {
-  if (stderr.length === 0) return '';
   const words = stderr.map(readable).filter((line) => !noise.test(line));
   const start = namingIndex(words);
   const isLate = start + quotedBehindError >= words.length;

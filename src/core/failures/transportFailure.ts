@@ -75,36 +75,34 @@ export function failureAnswer(id: RequestId, failure: TransportFailure): JSONRPC
 }
 
 export function describeReason(reason: TransportFailureReason): string {
-  switch (reason.kind) {
-    case 'unreachable':
-      return `${reason.url} cannot be reached: ${reason.detail}.`;
-    case 'broken':
-      return `The answer of ${reason.url} broke off: ${reason.detail}.`;
-    case 'status': {
-      const body = reason.body === '' ? '' : `: ${reason.body}`;
-      return sentence(`${reason.url} answered with HTTP ${reason.status}${body}`);
-    }
-    case 'notMcp': {
-      const type = reason.contentType === '' ? 'no content type' : reason.contentType;
-      const body = reason.body === '' ? '' : `: ${reason.body}`;
-      return sentence(`${reason.url} answered with something that is not MCP (${type})${body}`);
-    }
-    case 'redirect':
-      return `${reason.url}: ${reason.detail}.`;
-    case 'tooLarge':
-      return `The answer of ${reason.url} is larger than ${reason.limit / 1024 / 1024} MiB.`;
-    case 'sessionLost':
-      return sentence(`${reason.url} forgot the session, and a new initialize ${reason.detail}`);
-    case 'signIn':
-      return `${reason.url} needs a sign-in. ${reason.why}`;
-    case 'notRenewed':
-      return sentence(`The token for ${reason.url} has expired and could not be renewed: ${reason.why}`);
-    case 'closed':
-      return `The connection to ${reason.url} was closed.`;
-  }
+  const text = describe(reason);
+  // Foreign text may end without a full stop.
+  return /[.!?…]$/.test(text) ? text : `${text}.`;
 }
 
-/** Adds a full stop, because foreign text may end without one. */
-function sentence(text: string): string {
-  return /[.!?…]$/.test(text) ? text : `${text}.`;
+function describe(reason: TransportFailureReason): string {
+  const { url } = reason;
+  const body = 'body' in reason && reason.body !== '' ? `: ${reason.body}` : '';
+  switch (reason.kind) {
+    case 'unreachable':
+      return `${url} cannot be reached: ${reason.detail}.`;
+    case 'broken':
+      return `The answer of ${url} broke off: ${reason.detail}.`;
+    case 'status':
+      return `${url} answered with HTTP ${reason.status}${body}`;
+    case 'notMcp':
+      return `${url} answered with something that is not MCP (${reason.contentType || 'no content type'})${body}`;
+    case 'redirect':
+      return `${url}: ${reason.detail}.`;
+    case 'tooLarge':
+      return `The answer of ${url} is larger than ${reason.limit / 1024 / 1024} MiB.`;
+    case 'sessionLost':
+      return `${url} forgot the session, and a new initialize ${reason.detail}`;
+    case 'signIn':
+      return `${url} needs a sign-in. ${reason.why}`;
+    case 'notRenewed':
+      return `The token for ${url} has expired and could not be renewed: ${reason.why}`;
+    case 'closed':
+      return `The connection to ${url} was closed.`;
+  }
 }

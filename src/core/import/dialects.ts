@@ -9,11 +9,7 @@ import type { Syntax } from '../config/foreignReferences.js';
 
 export type Table = Readonly<Record<string, unknown>>;
 
-interface TimeLimit {
-  readonly key: string;
-  readonly unitMs: 1 | 1000;
-  readonly limits: 'connect' | 'call';
-}
+type TimeLimit = Readonly<{ key: string; unitMs: 1 | 1000; limits: 'connect' | 'call' }>;
 
 export interface Dialect {
   readonly program: string;
@@ -28,8 +24,6 @@ export interface Dialect {
   readonly timeLimits: readonly TimeLimit[];
   /** True if a server with a command and a URL is reached at the URL. */
   readonly prefersUrl: boolean;
-  /** True if the variables of an entry fill the references in its headers. */
-  readonly fillsHeaders: boolean;
   /** True for a file with other settings too. Keys next to the servers get no note then. */
   readonly hasSettings: boolean;
   /**
@@ -49,42 +43,25 @@ const seconds = (key: string, limits: TimeLimit['limits']): TimeLimit => ({ key,
 
 /** A row without `references` accepts every syntax, because the program documents none. */
 function row(program: string, files: readonly string[], more: Partial<Dialect> = {}): Dialect {
-  const usual = {
-    at: ['mcpServers', 'servers'],
-    references: every,
-    timeLimits: [],
-    prefersUrl: false,
-    fillsHeaders: false,
-    hasSettings: false,
-    beside: [],
-  };
-  return { program, files, ...usual, ...more };
+  const usual = { references: every, timeLimits: [], prefersUrl: false, hasSettings: false, beside: [] };
+  return { program, files, at: ['mcpServers', 'servers'], ...usual, ...more };
 }
 
-const besideGemini = [
-  'tools/core',
-  'tools/allowed',
-  'tools/exclude',
-  'coreTools',
-  'allowedTools',
-  'excludeTools',
-].concat(['permissions', 'policyPaths']);
+const ofTools = ['tools/core', 'tools/allowed', 'tools/exclude', 'coreTools', 'allowedTools', 'excludeTools'];
+const besideGemini = [...ofTools, 'permissions', 'policyPaths'];
 
 const settings = { hasSettings: true } as const;
+const callMs = { timeLimits: [milliseconds('timeout', 'call')] } as const;
+const callSeconds = { timeLimits: [seconds('timeout', 'call')] } as const;
+const gemini = { ...settings, beside: besideGemini, prefersUrl: true, references: dollar, ...callMs };
 
 export const dialects = {
   'claude-desktop': row(
     'Claude Desktop',
     ['$programs/Claude/claude_desktop_config.json', 'claude_desktop_config.json'],
-    {
-      ...settings,
-      references: [],
-    },
+    { ...settings, references: [] },
   ),
-  'claude-code': row('Claude Code', ['./.mcp.json', '~/.claude.json'], {
-    references: shell,
-    timeLimits: [milliseconds('timeout', 'call')],
-  }),
+  'claude-code': row('Claude Code', ['./.mcp.json', '~/.claude.json'], { references: shell, ...callMs }),
   cursor: row('Cursor', ['./.cursor/mcp.json', '~/.cursor/mcp.json'], { references: editor }),
   vscode: row('VS Code', ['./.vscode/mcp.json', '$user/mcp.json', 'User/profiles/*/mcp.json'], {
     at: ['servers', 'mcpServers', 'mcp/servers', 'mcp/mcpServers'],
@@ -119,7 +96,7 @@ export const dialects = {
       'cline_mcp_settings.json',
       'mcp_settings.json',
     ],
-    { references: editor, timeLimits: [seconds('timeout', 'call')] },
+    { references: editor, ...callSeconds },
   ),
   opencode: row(
     'opencode or Kilo',
@@ -134,23 +111,11 @@ export const dialects = {
       timeLimits: [milliseconds('timeout', 'connect')],
     },
   ),
-  'gemini-cli': row('Gemini CLI', ['./.gemini/settings.json', '~/.gemini/settings.json'], {
-    ...settings,
-    beside: besideGemini,
-    prefersUrl: true,
-    references: dollar,
-    timeLimits: [milliseconds('timeout', 'call')],
-  }),
-  'qwen-code': row('Qwen Code', ['./.qwen/settings.json', '~/.qwen/settings.json'], {
-    ...settings,
-    beside: besideGemini,
-    prefersUrl: true,
-    references: dollar,
-    timeLimits: [milliseconds('timeout', 'call')],
-  }),
+  'gemini-cli': row('Gemini CLI', ['./.gemini/settings.json', '~/.gemini/settings.json'], gemini),
+  'qwen-code': row('Qwen Code', ['./.qwen/settings.json', '~/.qwen/settings.json'], gemini),
   'copilot-cli': row('Copilot CLI', ['./.github/mcp.json', '~/.copilot/mcp-config.json', 'mcp-config.json'], {
     references: dollar,
-    timeLimits: [milliseconds('timeout', 'call')],
+    ...callMs,
   }),
   windsurf: row('Windsurf', ['~/.codeium/windsurf/mcp_config.json', './.windsurf/mcp.json', 'mcp_config.json'], {
     references: editor,
@@ -159,7 +124,7 @@ export const dialects = {
   zed: row('Zed', ['./.zed/settings.json', '$config/zed/settings.json'], {
     ...settings,
     at: ['context_servers'],
-    timeLimits: [seconds('timeout', 'call')],
+    ...callSeconds,
     beside: ['context_server_timeout', 'agent/tool_permissions'],
   }),
   continue: row(
@@ -176,8 +141,7 @@ export const dialects = {
     ...settings,
     at: ['extensions'],
     references: dollar,
-    fillsHeaders: true,
-    timeLimits: [seconds('timeout', 'call')],
+    ...callSeconds,
   }),
   librechat: row('LibreChat', ['./librechat.yaml'], {
     ...settings,
@@ -197,12 +161,7 @@ export const dialects = {
     ['./.amazonq/', '~/.aws/amazonq/']
       .flatMap((folder) => ['mcp.json', 'default.json', 'agents/default.json'].map((name) => folder + name))
       .concat('cli-agents/*.json'),
-    {
-      ...settings,
-      references: shell,
-      timeLimits: [milliseconds('timeout', 'call')],
-      beside: ['tools', 'allowedTools', 'toolAliases', 'toolsSettings'],
-    },
+    { ...settings, references: shell, ...callMs, beside: ['tools', 'allowedTools', 'toolAliases', 'toolsSettings'] },
   ),
   junie: row('Junie', ['./.junie/mcp/mcp.json', '~/.junie/mcp/mcp.json']),
   trae: row('Trae', ['./.trae/mcp.json', '$programs/Trae/User/mcp.json', '$programs/Trae CN/User/mcp.json']),
@@ -225,14 +184,9 @@ export const unknownProgram = row('another program', [], {
   ...settings,
   // The first key with servers counts: Gemini CLI has other settings in `mcp`, next to `mcpServers`.
   at: [
-    'mcpServers',
-    'amp.mcpServers',
-    'context_servers',
-    'mcp_servers',
-    'servers',
-    'mcp/servers',
-    'mcp/mcpServers',
-  ].concat(['extensions', 'experimental/modelContextProtocolServers', 'mcp']),
+    ...['mcpServers', 'amp.mcpServers', 'context_servers', 'mcp_servers', 'servers', 'mcp/servers', 'mcp/mcpServers'],
+    ...['extensions', 'experimental/modelContextProtocolServers', 'mcp'],
+  ],
 });
 
 export function formatOfPath(file: string): ImportFormat | undefined {
@@ -283,17 +237,11 @@ export function isOfEditor(file: string, folders: readonly string[]): boolean {
 /** Returns the files. The files of the workspace come first. */
 export function knownFiles({ folders, home, platform, appData, configHome }: Machine): string[] {
   const config = configHome ?? path.join(home, '.config');
-  const programs =
-    platform === 'darwin'
-      ? path.join(home, 'Library/Application Support')
-      : platform === 'win32'
-        ? (appData ?? path.join(home, 'AppData/Roaming'))
-        : config;
+  const onWindows = platform === 'win32' ? (appData ?? path.join(home, 'AppData/Roaming')) : config;
+  const programs = platform === 'darwin' ? path.join(home, 'Library/Application Support') : onWindows;
   // A remote editor has the files of its user in the last one.
-  const users = [
-    ...editors.map((name) => path.join(programs, name, 'User')),
-    path.join(home, '.vscode-server/data/User'),
-  ];
+  const ofEditors = editors.map((name) => path.join(programs, name));
+  const users = [...ofEditors, path.join(home, '.vscode-server/data')].map((each) => path.join(each, 'User'));
   const bases = { './': folders, '~/': [home], '$programs/': [programs], '$user/': users, '$config/': [config] };
   const files = Object.values<Dialect>(dialects).flatMap((dialect) => dialect.files);
   return Object.entries(bases).flatMap(([start, inFolders]) => {

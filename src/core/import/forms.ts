@@ -13,7 +13,7 @@ interface RawServer {
 
 interface RawServers {
   readonly servers: readonly RawServer[];
-  readonly notes: readonly ImportNote[];
+  readonly notes: ImportNote[];
   readonly inputs: ReadonlyMap<string, Input>;
   /** False if the file has nothing like servers. */
   readonly isKnown: boolean;
@@ -21,28 +21,28 @@ interface RawServers {
 
 export function serversIn(root: Table, dialect: Dialect, folders: ImportFolders): RawServers {
   const notes: ImportNote[] = [];
-  const servers = new Servers(notes);
+  const servers: RawServer[] = [];
+  const add = (value: unknown, place: string): void => addServers(servers, notes, value, place);
   const places = placesIn(root, dialect, notes);
-  if (dialect === dialects['claude-code'] && isObject(root['projects'])) claudeCode(root, folders, servers, notes);
-  else if (places.length > 0) for (const place of places) servers.add(valueAt(root, place), `\`${place}\``);
-  else servers.add(Object.fromEntries(Object.entries(root).filter(([, value]) => isObject(value))), 'the file');
-  if (!dialect.hasSettings && root['numStartups'] === undefined) {
-    const known = ['$schema', 'inputs', ...places.map((place) => place.split('/')[0])];
-    const others = Object.keys(root).filter((key) => !known.includes(key));
-    for (const key of others) {
-      if (places.length === 0 && isObject(root[key])) continue;
-      notes.push({ kind: 'skipped', message: `\`${key.slice(0, 64)}\` is next to the servers, but is not a server.` });
-    }
+  let off: readonly unknown[] = [];
+  if (dialect === dialects['claude-code'] && isObject(root['projects']))
+    off = claudeCode(root, folders, servers, notes);
+  else if (places.length > 0) for (const place of places) add(valueAt(root, place), `\`${place}\``);
+  else add(Object.fromEntries(Object.entries(root).filter(([, value]) => isObject(value))), 'the file');
+  const known = ['$schema', 'inputs', ...places.map((place) => place.split('/')[0])];
+  const hasOthers = dialect.hasSettings || root['numStartups'] !== undefined;
+  for (const [key, value] of hasOthers ? [] : Object.entries(root)) {
+    if (known.includes(key) || (places.length === 0 && isObject(value))) continue;
+    notes.push({ kind: 'skipped', message: `\`${key.slice(0, 64)}\` is next to the servers, but is not a server.` });
   }
-  for (const key of dialect.beside) {
-    if (valueAt(root, key) === undefined) continue;
+  for (const key of dialect.beside.filter((each) => valueAt(root, each) !== undefined)) {
     const name = key.replaceAll('/', '.');
     notes.push({ kind: 'lost', message: `\`${name}\` is next to the servers, and is not carried over.` });
   }
   const inputs = [root, ...places.map((place) => valueAt(root, place.split('/').slice(0, -1).join('/')))];
   const written = [...new Set(inputs)].flatMap((holder) => (isObject(holder) ? listOf(holder['inputs']) : []));
   return {
-    servers: withTools(withSwitches(servers.all, root), root),
+    servers: withTools(withSwitches(servers, root, off), root),
     notes,
     isKnown: places.length > 0 || Object.values(root).some(looksLikeServer),
     inputs: inputsOf(written, notes),
@@ -65,9 +65,8 @@ function placesIn(root: Table, dialect: Dialect, notes: ImportNote[]): readonly 
 }
 
 function valueAt(root: Table, place: string): unknown {
-  return place === ''
-    ? root
-    : place.split('/').reduce<unknown>((value, key) => (isObject(value) ? value[key] : undefined), root);
+  const keys = place === '' ? [] : place.split('/');
+  return keys.reduce<unknown>((value, key) => (isObject(value) ? value[key] : undefined), root);
 }
 
 function holdsServers(value: unknown): boolean {
@@ -91,52 +90,47 @@ function flattened(entry: unknown): Table {
   };
 }
 
-class Servers {
-  readonly all: RawServer[] = [];
-
-  constructor(private readonly notes: ImportNote[]) {}
-
-  /** @param place the key above the servers, in a sentence; @param change is applied to each */
-  add(value: unknown, place: string, change = (server: RawServer): RawServer => server): void {
-    if (value === undefined || value === null) return;
-    if (Array.isArray(value)) {
-      for (const raw of value) {
-        const number = this.all.length + 1;
-        if (!isObject(raw)) {
-          this.skip(`item ${number} of ${place}: it is not an object.`);
-          continue;
-        }
-        const { name, ...rest } = raw;
-        const id = typeof name === 'string' && name !== '' ? name : `server-${number}`;
-        this.all.push(change({ id, raw: flattened(rest) }));
-      }
-    } else if (isObject(value)) {
-      for (const [id, raw] of Object.entries(value)) {
-        if (id === '$schema') continue;
-        if (!isObject(raw)) this.skip(`\`${id}\` of ${place}: it is not an object.`);
-        else if (this.all.some((other) => other.id === id))
-          this.skip(`\`${id}\` of ${place}: another server of that name is used.`);
-        else this.all.push(change({ id, raw: flattened(raw) }));
-      }
-    } else this.skip(`${place}: it is not an object.`);
-  }
-
-  private skip(message: string): void {
-    this.notes.push({ kind: 'skipped', message });
-  }
+/** Adds the servers below a key. @param place the key, in a sentence */
+function addServers(all: RawServer[], notes: ImportNote[], value: unknown, place: string): void {
+  const skip = (message: string): void => void notes.push({ kind: 'skipped', message });
+  if (value === undefined || value === null) return;
+  if (Array.isArray(value)) {
+    for (const item of value) {
+      const number = all.length + 1;
+      const { name, ...raw }: Table = isObject(item) ? item : {};
+      const id = typeof name === 'string' && name !== '' ? name : `server-${number}`;
+      if (isObject(item)) all.push({ id, raw: flattened(raw) });
+      else skip(`item ${number} of ${place}: it is not an object.`);
+    }
+  } else if (isObject(value)) {
+    for (const [id, raw] of Object.entries(value)) {
+      if (id === '$schema') continue;
+      if (!isObject(raw)) skip(`\`${id}\` of ${place}: it is not an object.`);
+      else if (all.some((other) => other.id === id))
+        skip(`\`${id}\` of ${place}: another server of that name is used.`);
+      else all.push({ id, raw: flattened(raw) });
+    }
+  } else skip(`${place}: it is not an object.`);
 }
-/** Reads `~/.claude.json`, with servers of the user and of each project. The servers of this project come first. */
-function claudeCode(root: Table, { folder }: ImportFolders, servers: Servers, notes: ImportNote[]): void {
+
+/**
+ * Reads `~/.claude.json`, with servers of the user and of each project. The servers of this project come first.
+ *
+ * @returns the servers that are switched off
+ */
+function claudeCode(
+  root: Table,
+  folders: ImportFolders,
+  servers: RawServer[],
+  notes: ImportNote[],
+): readonly unknown[] {
   const note = (message: string): void => void notes.push({ kind: 'skipped', message });
-  const projects = Object.entries(isObject(root['projects']) ? root['projects'] : {});
   let off: readonly unknown[] = [];
-  const switchedOff = (server: RawServer): RawServer =>
-    off.includes(server.id) ? { ...server, raw: { ...server.raw, disabled: true } } : server;
-  for (const [project, raw] of projects) {
+  for (const [project, raw] of Object.entries(isObject(root['projects']) ? root['projects'] : {})) {
     if (!isObject(raw)) continue;
-    if (samePath(project, folder)) {
+    if (samePath(project, folders.folder)) {
       if (Array.isArray(raw['disabledMcpServers'])) off = raw['disabledMcpServers'];
-      servers.add(raw['mcpServers'], '`mcpServers` of the project', switchedOff);
+      addServers(servers, notes, raw['mcpServers'], '`mcpServers` of the project');
       for (const key of ['enabledMcpjsonServers', 'disabledMcpjsonServers']) {
         const names = Array.isArray(raw[key]) ? raw[key].map((name) => `\`${asText(name)}\``) : [];
         if (names.length > 0)
@@ -147,11 +141,12 @@ function claudeCode(root: Table, { folder }: ImportFolders, servers: Servers, no
       note(`${names.join(', ')} of the project ${project}: it is another folder.`);
     }
   }
-  servers.add(root['mcpServers'], '`mcpServers` of the user', switchedOff);
+  addServers(servers, notes, root['mcpServers'], '`mcpServers` of the user');
   for (const id of off) {
-    if (servers.all.some((server) => server.id === id)) continue;
+    if (servers.some((server) => server.id === id)) continue;
     note(`\`${asText(id)}\` of \`disabledMcpServers\`: the file has no such server.`);
   }
+  return off;
 }
 
 function inputsOf(inputs: readonly Table[], notes: ImportNote[]): Map<string, Input> {
@@ -160,34 +155,32 @@ function inputsOf(inputs: readonly Table[], notes: ImportNote[]): Map<string, In
     const secrets = hasPassword ? ', and a password becomes a secret that you enter once' : '';
     notes.push({ kind: 'lost', message: `\`inputs\`: each becomes a variable here${secrets}.` });
   }
-  return new Map(
-    inputs.map((input) => [
-      asText(input['id']),
-      {
-        description: typeof input['description'] === 'string' ? input['description'] : '',
-        isPassword: input['password'] === true,
-        byDefault: typeof input['default'] === 'string' && input['password'] !== true ? input['default'] : undefined,
-      },
-    ]),
-  );
+  return new Map(inputs.map((input) => [asText(input['id']), inputOf(input)]));
+}
+
+function inputOf({ description, password, default: given }: Table): Input {
+  const isPassword = password === true;
+  const byDefault = typeof given === 'string' && !isPassword ? given : undefined;
+  return { description: typeof description === 'string' ? description : '', isPassword, byDefault };
 }
 
 /** Gemini CLI and Qwen Code allow and exclude servers in `mcp`. */
-function withSwitches(servers: readonly RawServer[], { mcp }: Table): RawServer[] {
+function withSwitches(servers: readonly RawServer[], { mcp }: Table, off: readonly unknown[]): RawServer[] {
   const { allowed, excluded } = isObject(mcp) ? mcp : {};
   return servers.map((server) => {
-    const { id, raw } = server;
-    const isOff =
-      (Array.isArray(allowed) && !allowed.includes(id)) || (Array.isArray(excluded) && excluded.includes(id));
-    return isOff ? { id, raw: { ...raw, disabled: true } } : server;
+    const isIn = (list: unknown): boolean => Array.isArray(list) && list.includes(server.id);
+    const isOff = isIn(off) || isIn(excluded) || (Array.isArray(allowed) && !isIn(allowed));
+    return isOff ? { ...server, raw: { ...server.raw, disabled: true } } : server;
   });
 }
 
 /** opencode switches tools on and off next to the servers, as `<server>_<tool>` with wildcards. Amp switches them off. */
 function withTools(servers: readonly RawServer[], { tools, 'amp.tools.disable': off }: Table): RawServer[] {
-  const patterns: (readonly [string, unknown])[] = Object.entries(isObject(tools) ? tools : {});
-  for (const name of Array.isArray(off) ? off : [])
-    patterns.push([asText(name).replace(/^mcp__(.+?)__/, '$1_'), false]);
+  const names: readonly unknown[] = Array.isArray(off) ? off : [];
+  const patterns: readonly (readonly [string, unknown])[] = [
+    ...Object.entries(isObject(tools) ? tools : {}),
+    ...names.map((name) => [asText(name).replace(/^mcp__(.+?)__/, '$1_'), false] as const),
+  ];
   const inServer = (pattern: string, id: string): string | undefined =>
     pattern.startsWith(`${id}_`) ? pattern.slice(id.length + 1) : pattern === `${id}*` ? '*' : undefined;
   const those = (id: string, state: boolean): string[] =>

@@ -2,10 +2,11 @@
  * Turns another program's file into entries of `.minds/mcp.yaml` (C6). No text makes it throw; ids are valid, unique
  * and free; every value of the servers is translated or named in a note.
  */
+import { isDeepStrictEqual } from 'node:util';
 import { withoutSecrets } from '../base/secrets.js';
 import { clipped } from '../base/text.js';
+import { plainEntry } from '../config/edit/addServers.js';
 import { leadsBackHere } from './ownEndpoint.js';
-import type { Syntax } from '../config/foreignReferences.js';
 import { builtInToolset } from '../config/model.js';
 import {
   dialects,
@@ -16,9 +17,9 @@ import {
   type ImportFormat,
 } from './dialects.js';
 import { serversIn } from './forms.js';
-import type { Import, ImportedEntry, ImportedServer, ImportFolders, ImportNote } from './imported.js';
+import type { Import, ImportedEntry, ImportedServer, ImportFolders } from './imported.js';
 import { readSource, type SourceForm } from './readSource.js';
-import { translate } from './translate.js';
+import { Translator } from './translate.js';
 import { Variables, type Held } from './values.js';
 
 export interface ImportRequest {
@@ -26,12 +27,10 @@ export interface ImportRequest {
   readonly file: string;
   /** If undefined, the name and the content of the file decide. */
   readonly format?: ImportFormat | undefined;
-  readonly taken: ReadonlySet<string>;
-  readonly isThere?: (id: string, entry: ImportedEntry) => boolean;
+  /** The entries of the config file. */
+  readonly existing?: ReadonlyMap<string, unknown>;
   /** The names of variables and secrets that a new one must not get, unless it has the same value. */
   readonly held?: Held;
-  /** Returns the names in an entry of the config file. */
-  readonly namesOf?: (id: string) => readonly string[];
   readonly folders: ImportFolders;
 }
 
@@ -41,73 +40,78 @@ export function importServers(request: ImportRequest): Import {
   const { referred } = variables;
   // A reference may come after the new name that it needs.
   if (![...referred].some((name) => variables.isNew(name))) return found;
-  const held: Held = (name, isInput) => (referred.has(name) ? '' : request.held?.(name, isInput));
-  return importWith({ ...request, held }, new Variables(held));
+  return importWith(
+    request,
+    new Variables((name, isInput) => (referred.has(name) ? '' : request.held?.(name, isInput))),
+  );
 }
 
 function importWith(request: ImportRequest, variables: Variables): Import {
-  const { text, file, format: given, taken, isThere, held, namesOf = () => [], folders } = request;
+  const { text, file, format: given, existing = new Map<string, unknown>(), held, folders } = request;
   const named = given ?? formatOfPath(file);
   const form = formOf(file) ?? formOf(named === undefined ? '' : (dialects[named].files[0] ?? ''));
   const reading = readSource(text, form ?? 'json');
-  if (reading.kind === 'unreadable') {
-    return named === undefined && form === undefined ? unknownFile(`${reading.reason}, and`) : reading;
+  if (typeof reading === 'string') {
+    const isUnknown = named === undefined && form === undefined;
+    return isUnknown ? unknownFile(`${reading}, and`) : { kind: 'unreadable', reason: reading };
   }
   const format = named ?? formatOfContent(reading.root);
-  const dialect: Dialect = format === undefined ? unknownProgram : dialects[format];
-  const found = serversIn(reading.root, dialect, folders);
-  if (format === undefined && !found.isKnown) return unknownFile('');
-  const notes: ImportNote[] = [
-    ...reading.twice.map((key): ImportNote => ({
-      kind: 'changed',
-      message: `\`${clipped(key, 100)}\` is written twice, and the last one is used.`,
-    })),
-    ...found.notes,
-  ];
+  const row: Dialect = format === undefined ? unknownProgram : dialects[format];
+  const { servers: written, inputs, isKnown, notes } = serversIn(reading.root, row, folders);
+  if (format === undefined && !isKnown) return unknownFile('');
+  const dialect = inputs.size > 0 ? { ...row, references: [...row.references, '${input:ID}' as const] } : row;
+  for (const key of reading.twice.toReversed()) {
+    notes.unshift({ kind: 'changed', message: `\`${clipped(key, 100)}\` is written twice, and the last one is used.` });
+  }
   const servers: ImportedServer[] = [];
-  const references: readonly Syntax[] =
-    found.inputs.size > 0 ? [...dialect.references, '${input:ID}'] : dialect.references;
-  const about = { dialect: { ...dialect, references }, inputs: found.inputs, folders };
-  const context = { ...about, variables };
-  const ids = new Set(taken);
-  for (const { id: written, raw } of found.servers) {
+  const context = { dialect, inputs, folders, variables };
+  const ids = new Set(existing.keys());
+  for (const { id: name, raw } of written) {
+    const skip = (why: string): void => void notes.push({ kind: 'skipped', message: `\`${name}\`: ${why}.` });
     if (leadsBackHere(raw)) {
-      notes.push({ kind: 'skipped', message: `\`${written}\`: it leads to a toolset of MCP Toolsets itself.` });
+      skip('it leads to a toolset of MCP Toolsets itself');
       continue;
     }
-    // Names of variables contain the id, so each id is compared with its own translation.
-    const there = idsFor(written, taken).held.find((id) => {
-      const { entry } = translate(id, raw, { ...about, variables: new Variables(held, namesOf(id)) });
-      return entry && isThere?.(id, entry);
-    });
+    const trial = new Variables(held);
+    const wanted = new Translator(name, raw, { ...context, variables: trial }).translate();
+    const there = idsFor(name, existing).held.find((id) => wanted && isSame(existing.get(id), wanted, trial));
     if (there !== undefined) {
-      const as = there === written ? '' : `, as \`${there}\``;
-      notes.push({ kind: 'skipped', message: `\`${written}\`: the file has it already${as}.` });
+      skip(`the file has it already${there === name ? '' : `, as \`${there}\``}`);
       continue;
     }
-    const id = idsFor(written, ids).free;
-    const translation = translate(id, raw, context);
-    if (translation.entry) {
+    const id = idsFor(name, ids).free;
+    const translator = new Translator(id, raw, context);
+    const entry = translator.translate();
+    if (entry) {
       ids.add(id);
-      if (id !== written) notes.push({ kind: 'changed', server: id, message: renamed(written, taken) });
-      servers.push({ id, written, entry: translation.entry });
+      if (id !== name) notes.push({ kind: 'changed', server: id, message: renamed(name, existing) });
+      servers.push({ id, written: name, entry });
     }
-    for (const note of translation.notes) notes.push(note);
+    for (const note of translator.notes) notes.push(note);
   }
   if (servers.length === 0 && notes.length === 0) {
     notes.push({ kind: 'skipped', message: `The file has no servers in the form of ${dialect.program}.` });
   }
   // Notes quote the file.
   const shown = notes.map((note) => ({ ...note, message: withoutSecrets(note.message) }));
-  const written = JSON.stringify(servers);
-  const secrets = [...context.variables.secrets].filter(([name]) => written.includes(`"secret":"${name}"`));
+  const used = JSON.stringify(servers);
+  const secrets = [...variables.secrets].filter(([secret]) => used.includes(`"secret":"${secret}"`));
   return { kind: 'imported', servers, notes: shown, secrets: new Map(secrets) };
 }
 
+/** True if an entry is the one of an earlier import, which may have other names or variables in place of secrets. */
+function isSame(existing: unknown, entry: ImportedEntry, { referred }: Variables): boolean {
+  const named = (key: string, value: unknown): unknown =>
+    (key === 'env' || key === 'secret') && typeof value === 'string' && !referred.has(value.toUpperCase()) ? '' : value;
+  const [there, wanted] = [existing, plainEntry(entry)].map((each): unknown =>
+    JSON.parse(JSON.stringify(each ?? null, named).replaceAll('"secret":', '"env":')),
+  );
+  return isDeepStrictEqual(there, wanted);
+}
+
 function formOf(file: string): SourceForm | undefined {
-  const [, ending = ''] = /\.(\w+)$/.exec(file.toLowerCase()) ?? [];
-  if (/^jsonc?$/.test(ending)) return 'json';
-  return ending === 'toml' ? 'toml' : /^ya?ml$/.test(ending) ? 'yaml' : undefined;
+  const forms = { json: /\.jsonc?$/i, toml: /\.toml$/i, yaml: /\.ya?ml$/i };
+  return (['json', 'toml', 'yaml'] as const).find((form) => forms[form].test(file));
 }
 
 function unknownFile(before: string): Import {
@@ -124,21 +128,23 @@ export function withSecretsApart(
   held: Held,
 ): { readonly entry: ImportedEntry; readonly secrets: ReadonlyMap<string, string> } | undefined {
   const variables = new Variables(held);
-  const made = translate(id, entry, { dialect: dialects['mcprc'], inputs: new Map(), folders, variables });
-  return made.entry && { entry: made.entry, secrets: variables.secrets };
+  const context = { dialect: dialects['mcprc'], inputs: new Map(), folders, variables };
+  const made = new Translator(id, entry, context).translate();
+  return made && { entry: made, secrets: variables.secrets };
 }
 
-function renamed(written: string, taken: ReadonlySet<string>): string {
-  const name = clipped(written, 64);
-  if (taken.has(written)) return `it was \`${name}\`, which the file has already.`;
-  return `it was \`${name}\`; ids are made of letters, digits, \`-\` and \`_\`, and are unique.`;
+type Taken = Pick<ReadonlySet<string>, 'has'>;
+
+function renamed(written: string, taken: Taken): string {
+  const rule = '; ids are made of letters, digits, `-` and `_`, and are unique.';
+  return `it was \`${clipped(written, 64)}\`${taken.has(written) ? ', which the file has already.' : rule}`;
 }
 
 /** Beyond this number, a server of the same name in the config file is not compared. */
 const mostHeld = 16;
 
 /** Returns the first free id for a server, and the ids in the config file that an earlier import may have given it. */
-function idsFor(written: string, taken: ReadonlySet<string>): { readonly free: string; readonly held: string[] } {
+function idsFor(written: string, taken: Taken): { readonly free: string; readonly held: string[] } {
   const plain =
     written
       .replace(/[^a-zA-Z0-9_-]+/g, '-')

@@ -1,10 +1,13 @@
 /** The result of an import (C6): entries of `.minds/mcp.yaml` as plain values, and notes. */
+import type { TextEdit } from '../yaml/edits.js';
 
 /** A text, or a reference to a host variable or to a secret of the person (C2). */
 export type ImportedValue =
   | string
   | { readonly prefix?: string; readonly env: string; readonly suffix?: string; readonly default?: string }
   | { readonly prefix?: string; readonly secret: string; readonly suffix?: string };
+
+export type ImportedTable = Readonly<Record<string, ImportedValue>>;
 
 export type ImportedEntry = {
   enabled?: false;
@@ -13,9 +16,9 @@ export type ImportedEntry = {
   args?: readonly ImportedValue[];
   cwd?: string;
   envFile?: string;
-  env?: Readonly<Record<string, ImportedValue>>;
+  env?: ImportedTable;
   url?: ImportedValue;
-  headers?: Readonly<Record<string, ImportedValue>>;
+  headers?: ImportedTable;
   tools?: { readonly whitelist?: readonly string[]; readonly blacklist?: readonly string[] };
   timeouts?: Readonly<Record<string, string>>;
 };
@@ -37,15 +40,25 @@ export interface ImportNote {
   readonly message: string;
 }
 
-export type Import =
-  | { readonly kind: 'unreadable'; readonly reason: string }
-  | {
-      readonly kind: 'imported';
-      readonly servers: readonly ImportedServer[];
-      readonly notes: readonly ImportNote[];
-      /** The secrets of the file, by the names in the new entries. No text for a person has them. */
-      readonly secrets: ReadonlyMap<string, string>;
-    };
+export interface Imported {
+  readonly kind: 'imported';
+  readonly servers: readonly ImportedServer[];
+  readonly notes: readonly ImportNote[];
+  /** The secrets of the file, by the names in the new entries. No text for a person has them. */
+  readonly secrets: ReadonlyMap<string, string>;
+}
+
+export type Import = Imported | { readonly kind: 'unreadable'; readonly reason: string };
+
+/** A change of a file, to be shown and then written. `reason` is a phrase. */
+export type Plan<Beside> =
+  | { readonly kind: 'impossible'; readonly reason: string }
+  | (Beside & {
+      readonly kind: 'planned';
+      readonly edits: readonly TextEdit[];
+      readonly after: string;
+      readonly report: string;
+    });
 
 export interface ImportFolders {
   readonly folder: string;

@@ -1,24 +1,15 @@
 /** Plans an import as a change of the config file, with a report for the person. Everything here is pure. */
-import { isDeepStrictEqual } from 'node:util';
-import { addServers, plainEntry } from '../config/edit/addServers.js';
+import { addServers } from '../config/edit/addServers.js';
 import { oneLine } from '../base/inert.js';
-import { applyEdits, type TextEdit } from '../yaml/edits.js';
+import { applyEdits } from '../yaml/edits.js';
 import { serverValues } from '../config/edit/serverEdits.js';
-import type { Import, ImportedEntry, ImportNote } from './imported.js';
+import type { Imported, ImportNote, Plan } from './imported.js';
 import { importServers, type ImportRequest } from './importServers.js';
 import type { Held } from './values.js';
 
-export type ImportPlan =
-  | { readonly kind: 'impossible'; readonly reason: string }
-  | {
-      readonly kind: 'planned';
-      readonly imported: Extract<Import, { kind: 'imported' }>;
-      readonly edits: readonly TextEdit[];
-      readonly after: string;
-      readonly report: string;
-    };
+export type ImportPlan = Plan<{ readonly imported: Imported }>;
 
-interface PlanRequest extends Omit<ImportRequest, 'taken' | 'isThere' | 'held' | 'namesOf'> {
+interface PlanRequest extends Omit<ImportRequest, 'existing' | 'held'> {
   readonly label: string;
   /** The text of `.minds/mcp.yaml` without a byte order mark; undefined if the file does not exist. */
   readonly config: string | undefined;
@@ -29,23 +20,14 @@ interface PlanRequest extends Omit<ImportRequest, 'taken' | 'isThere' | 'held' |
 }
 
 export function planImport({ config, label, isOfEditor, valueOf, ...request }: PlanRequest): ImportPlan {
-  const existing = serverValues(config ?? '') ?? new Map<string, unknown>();
-  const imported = importServers({
-    ...request,
-    taken: new Set(existing.keys()),
-    held: heldIn(config, valueOf),
-    namesOf: (id) => namesIn(existing.get(id)),
-    // The person may have changed the secret into a variable.
-    isThere: (id: string, entry: ImportedEntry) =>
-      isDeepStrictEqual(withoutSource(existing.get(id)), withoutSource(plainEntry(entry))),
-  });
+  const existing = serverValues(config ?? '');
+  const imported = importServers({ ...request, ...(existing && { existing }), held: heldIn(config, valueOf) });
   if (imported.kind === 'unreadable') return { kind: 'impossible', reason: `${label}: ${imported.reason}` };
   const edits = addServers(config, imported.servers);
   if (!edits) {
-    const reason =
-      serverValues(config ?? '') === undefined
-        ? 'the config file has errors, which have to be corrected first'
-        : 'no server can be added below `servers` of the config file. Write its servers there, not an alias or a merge key';
+    const reason = existing
+      ? 'no server can be added below `servers` of the config file. Write its servers there, not an alias or a merge key'
+      : 'the config file has errors, which have to be corrected first';
     return { kind: 'impossible', reason };
   }
   const after = applyEdits(config ?? '', edits);
@@ -54,7 +36,7 @@ export function planImport({ config, label, isOfEditor, valueOf, ...request }: P
 
 /** The value of a name in the config file counts as unknown, because it may come from another place later. */
 export function heldIn(config: string | undefined, valueOf: Held): Held {
-  const names = new Set([...(serverValues(config ?? '') ?? new Map<string, unknown>()).values()].flatMap(namesIn));
+  const names = new Set([...(serverValues(config ?? '')?.values() ?? [])].flatMap(namesIn));
   return (name, isInput) => (names.has(name) ? '' : valueOf(name, isInput));
 }
 
@@ -65,10 +47,6 @@ function namesIn(value: unknown): string[] {
   );
 }
 
-function withoutSource(entry: unknown): unknown {
-  return JSON.parse(JSON.stringify(entry ?? null).replaceAll('"secret":', '"env":'));
-}
-
 const headings: readonly (readonly [ImportNote['kind'], string])[] = [
   ['set', 'To do before they start'],
   ['changed', 'Written in another way'],
@@ -77,28 +55,19 @@ const headings: readonly (readonly [ImportNote['kind'], string])[] = [
 ];
 
 /** Returns the report of an import in Markdown, for terminals too. @param file its name for a person */
-export function reportText(
-  file: string,
-  { servers, notes }: Extract<Import, { kind: 'imported' }>,
-  isOfEditor = false,
-): string {
+export function reportText(file: string, { servers, notes }: Imported, isOfEditor = false): string {
   const ids = servers.map(({ id }) => `\`${id}\``).join(', ');
   const count = servers.length === 1 ? '1 server' : `${servers.length} servers`;
-  const lines = [servers.length === 0 ? `Nothing to import from ${file}.` : `${count} from ${file}: ${ids}.`];
-  if (isOfEditor && servers.length > 0) {
-    lines.push('', '## To do after the import', '');
-    lines.push(
-      `- Remove these servers from ${file}. As long as they are there, the editor uses them, not the toolsets.`,
-    );
-  }
-  for (const [kind, heading] of headings) {
-    const found = notes.filter((note) => note.kind === kind);
-    if (found.length === 0) continue;
-    lines.push('', `## ${heading}`, '');
-    for (const { server, message } of found) {
-      lines.push(server === undefined ? `- ${message}` : `- \`${server}\`: ${message}`);
-    }
-  }
+  const section = (heading: string, items: readonly string[]): string[] =>
+    items.length === 0 ? [] : ['', `## ${heading}`, '', ...items.map((item) => `- ${item}`)];
+  const why = 'As long as they are there, the editor uses them, not the toolsets.';
+  const after = isOfEditor && servers.length > 0 ? [`Remove these servers from ${file}. ${why}`] : [];
+  const textOf = ({ server, message }: ImportNote): string => (server === undefined ? '' : `\`${server}\`: `) + message;
+  const lines = [
+    servers.length === 0 ? `Nothing to import from ${file}.` : `${count} from ${file}: ${ids}.`,
+    ...section('To do after the import', after),
+    ...headings.flatMap(([kind, heading]) => section(heading, notes.filter((note) => note.kind === kind).map(textOf))),
+  ];
   // Names and values of the file may have line breaks.
   return `${lines.map(oneLine).join('\n')}\n`;
 }

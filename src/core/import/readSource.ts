@@ -8,56 +8,35 @@ import type { ValueNode } from '../yaml/valueNodes.js';
 
 export type SourceForm = 'json' | 'toml' | 'yaml';
 
-type SourceReading =
-  | {
-      readonly kind: 'read';
-      readonly root: Readonly<Record<string, unknown>>;
-      /** The paths of duplicate keys. The last one counts. */
-      readonly twice: readonly string[];
-    }
-  | { readonly kind: 'unreadable'; readonly reason: string };
+interface Source {
+  readonly root: Readonly<Record<string, unknown>>;
+  /** The paths of duplicate keys. The last one counts. */
+  readonly twice: readonly string[];
+}
 
-export function readSource(source: string, form: SourceForm): SourceReading {
+/** Returns a phrase for an unreadable text. */
+export function readSource(source: string, form: SourceForm): Source | string {
   const text = withoutMark(source);
-  return form === 'toml' ? readToml(text) : form === 'yaml' ? readYamlMap(text) : readObject(text);
-}
-
-function readToml(text: string): SourceReading {
-  try {
-    return { kind: 'read', root: parseToml(text), twice: [] };
-  } catch (error) {
-    // The library's message quotes the line, and the line may have a secret.
-    const where = error instanceof TomlError ? ` in line ${error.line}` : '';
-    return { kind: 'unreadable', reason: `it is not TOML${where}` };
-  }
-}
-
-function readYamlMap(text: string): SourceReading {
-  const { errors, root } = readYaml(text);
-  const [error] = errors;
-  if (error) return { kind: 'unreadable', reason: `it is not YAML in line ${lineAt(text, error.span.start)}` };
-  return plainOf(root, 'a map in YAML');
-}
-
-function readObject(text: string): SourceReading {
-  const { errors, root } = readJson(text);
+  if (form === 'toml') return readToml(text);
+  const { errors, root } = form === 'yaml' ? readYaml(text) : readJson(text);
   const [error] = errors;
   if (error) {
-    return { kind: 'unreadable', reason: `it is not JSON: ${error.what} in line ${lineAt(text, error.span.start)}` };
+    const what = 'what' in error ? `JSON: ${error.what}` : 'YAML';
+    return `it is not ${what} in line ${text.slice(0, error.span.start).split(/\r\n|\r|\n/).length}`;
   }
-  return plainOf(root, 'a JSON object');
-}
-
-function lineAt(text: string, offset: number): number {
-  return text.slice(0, offset).split(/\r\n|\r|\n/).length;
-}
-
-function plainOf(root: ValueNode, expected: string): SourceReading {
   const twice: string[] = [];
   const value = lastOf(root, '', twice);
-  return isObject(value)
-    ? { kind: 'read', root: value, twice }
-    : { kind: 'unreadable', reason: `it is not ${expected}` };
+  if (isObject(value)) return { root: value, twice };
+  return `it is not ${form === 'yaml' ? 'a map in YAML' : 'a JSON object'}`;
+}
+
+function readToml(text: string): Source | string {
+  try {
+    return { root: parseToml(text), twice: [] };
+  } catch (error) {
+    // The library's message quotes the line, and the line may have a secret.
+    return `it is not TOML${error instanceof TomlError ? ` in line ${error.line}` : ''}`;
+  }
 }
 
 /** A decimal number. Other programs read the value of any other number. */

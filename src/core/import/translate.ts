@@ -13,18 +13,7 @@ import { durationText, milliseconds } from '../config/durations.js';
 import { commandWords, isShell } from '../config/read/commandWords.js';
 import type { Table } from './dialects.js';
 import type { ImportedEntry, ImportedValue, ImportNote } from './imported.js';
-import type { Piece } from '../config/foreignReferences.js';
 import { Values, type Input, type TranslationContext } from './values.js';
-
-interface Translation {
-  /** Undefined for a server that import skips. A note gives the reason. */
-  readonly entry: ImportedEntry | undefined;
-  readonly notes: readonly ImportNote[];
-}
-
-export function translate(id: string, raw: Table, context: TranslationContext): Translation {
-  return new Translator(id, raw, context).translate();
-}
 
 const httpWords = ['http', 'sse', 'remote', 'streamable-http', 'streamable_http', 'streamablehttp'];
 const commandKeys = ['command', 'cmd'];
@@ -41,18 +30,12 @@ const changesServer = (key: string): boolean =>
   isSecretName(key) || /sandbox|helper|proxy|container|permission/i.test(key);
 
 const descriptive = [
-  'name',
-  'serverName',
-  'title',
-  'display_name',
-  'description',
-  '$schema',
-  'version',
-  'source',
-].concat(['icon', 'iconPath', 'faviconUrl', 'gallery', 'fromGalleryId', 'bundled', 'chatMenu']);
+  ...['name', 'serverName', 'title', 'display_name', 'description', '$schema', 'version', 'source'],
+  ...['icon', 'iconPath', 'faviconUrl', 'gallery', 'fromGalleryId', 'bundled', 'chatMenu'],
+];
 
-class Translator {
-  private readonly notes: ImportNote[] = [];
+export class Translator {
+  readonly notes: ImportNote[] = [];
   private readonly keys: Keys;
   /** True if the entry would behave differently from the original. */
   private inexact = false;
@@ -65,38 +48,35 @@ class Translator {
     this.keys = new Keys(raw, (message, decides) => (decides ? this.lose(message) : this.note('lost', message)));
   }
 
-  translate(): Translation {
+  /** Returns undefined for a server that import skips. A note gives the reason. */
+  translate(): ImportedEntry | undefined {
     const transport = this.transport();
-    if (transport === undefined) return { entry: undefined, notes: this.notes };
+    if (transport === undefined) return undefined;
     const inputs = new Map([...this.context.inputs, ...this.userVariables()]);
     const context = { ...this.context, inputs };
     const values = new Values(this.id, context, (kind, message) => this.note(kind, message));
     const launch = transport === 'stdio' ? this.program(values) : this.address(values);
-    if (launch === undefined) return { entry: undefined, notes: this.notes };
+    if (launch === undefined) return undefined;
     const entry: ImportedEntry = { transport, ...launch };
-    const tools = toolsOf(this.keys, (message) => this.lose(message));
+    const tools = this.tools();
     if (tools) entry.tools = tools;
-    for (const message of permissionNote(this.keys, () => (this.inexact = true))) this.note('lost', message);
+    this.permissions();
     this.timeouts(entry);
-    const off = [this.keys.truth('disabled'), ...enabledKeys.map((key) => this.keys.truth(key) === false)].includes(
-      true,
-    );
+    const states = enabledKeys.map((key) => this.keys.truth(key));
+    const off = this.keys.truth('disabled') === true || states.includes(false);
     this.rest(transport);
     if (this.inexact && !off) {
-      this.note(
-        'changed',
-        'it is imported with `enabled: false`, because the items under “Not carried over” may change what it does.',
-      );
+      const why = 'because the items under “Not carried over” may change what it does.';
+      this.note('changed', `it is imported with \`enabled: false\`, ${why}`);
     }
-    return { entry: { ...((off || this.inexact) && { enabled: false }), ...entry }, notes: this.notes };
+    return { ...((off || this.inexact) && { enabled: false }), ...entry };
   }
 
   /** Returns the variables for which LibreChat asks each of its users. */
   private userVariables(): (readonly [string, Input])[] {
     return Object.entries(this.keys.table('customUserVars') ?? {}).map(([name, about]) => {
       const { title, sensitive } = isObject(about) ? about : {};
-      const description = typeof title === 'string' ? title : '';
-      return [name, { description, isPassword: sensitive !== false, byDefault: undefined }];
+      return [name, { description: textOf(title) ?? '', isPassword: sensitive !== false, byDefault: undefined }];
     });
   }
 
@@ -106,15 +86,11 @@ class Translator {
     const hasCommand = this.keys.has(...commandKeys);
     const plain = word?.toLowerCase() ?? '';
     if (plain === 'stdio' || plain === 'local') return 'stdio';
-    if (httpWords.includes(plain)) {
-      if (hasUrl) return 'streamable_http';
-      this.skip('it has no URL.');
-    } else if (word !== undefined) this.skip(`the transport \`${word.slice(0, 40)}\` does not exist here.`);
-    else if (hasUrl && hasCommand && !this.context.dialect.prefersUrl) this.skip('it has a command and a URL.');
-    else if (hasUrl) return 'streamable_http';
-    else if (hasCommand) return 'stdio';
-    else this.skip('it has neither a command nor a URL.');
-    return undefined;
+    if (httpWords.includes(plain)) return hasUrl ? 'streamable_http' : this.skip('it has no URL.');
+    if (word !== undefined) return this.skip(`the transport \`${word.slice(0, 40)}\` does not exist here.`);
+    if (hasUrl && hasCommand && !this.context.dialect.prefersUrl) return this.skip('it has a command and a URL.');
+    if (hasUrl) return 'streamable_http';
+    return hasCommand ? 'stdio' : this.skip('it has neither a command nor a URL.');
   }
 
   private program(values: Values): Partial<ImportedEntry> | undefined {
@@ -146,11 +122,9 @@ class Translator {
     if (written === undefined) return undefined;
     const { folder } = this.context.folders;
     const file = this.path(values, written, '`envFile`');
-    if (file === undefined) return undefined;
-    if (isBelow(path.resolve(folder, file), folder)) return file;
-    return this.lose(
-      '`envFile` is outside the workspace folder, so it is not read. Move its variables to `env`, or the server to `~/.minds/mcp.yaml`.',
-    );
+    if (file === undefined || isBelow(path.resolve(folder, file), folder)) return file;
+    const fix = 'Move its variables to `env`, or the server to `~/.minds/mcp.yaml`.';
+    return this.lose(`\`envFile\` is outside the workspace folder, so it is not read. ${fix}`);
   }
 
   private commandLine(): string[] {
@@ -184,38 +158,77 @@ class Translator {
     if (holdsSecret(written)) {
       return this.lose(`${what} holds a secret. Only arguments and values can refer to a secret, so it is left out.`);
     }
-    const path = values.path(written, what);
-    if (path === undefined)
-      this.lose(`${what} refers to a variable. Only arguments and values can do so, so it stays as it was.`);
-    return path ?? written;
+    const found = values.path(written, what);
+    if (found !== undefined) return found;
+    this.lose(`${what} refers to a variable. Only arguments and values can do so, so it stays as it was.`);
+    return written;
   }
 
   private address(values: Values): Partial<ImportedEntry> | undefined {
     const written = this.keys.text(...urlKeys)?.trim();
     if (written === undefined || written === '') return this.skip('it has no URL.');
-    const [scheme] = /^[a-z][a-z0-9+.-]*:/i.exec(written) ?? [];
-    if (scheme !== undefined && !/^https?:$/i.test(scheme)) {
-      return this.skip(
-        `its URL begins with \`${scheme.slice(0, 20)}\`, and only \`http:\` and \`https:\` are supported here.`,
-      );
+    const [scheme = 'https:'] = /^[a-z][a-z0-9+.-]*:/i.exec(written) ?? [];
+    if (!/^https?:$/i.test(scheme)) {
+      const start = `its URL begins with \`${scheme.slice(0, 20)}\``;
+      return this.skip(`${start}, and only \`http:\` and \`https:\` are supported here.`);
     }
     const url = values.url(written);
     const [table, variables] = [this.keys.table(...headerKeys), this.keys.table('env_http_headers')];
-    if (this.context.dialect.fillsHeaders) values.filled = this.variablesOfHeaders();
     const headers = values.headers(table, variables ?? {}, this.keys.text('bearer_token_env_var'));
-    for (const name of values.filled.keys())
-      if (!values.used.has(name)) this.note('lost', `the variable \`${name}\`: no header refers to it.`);
     return { url, ...(headers && { headers }) };
   }
 
-  private variablesOfHeaders(): Map<string, Piece> {
-    const set = Object.entries(this.keys.table(...envKeys) ?? {}).map(
-      ([name, value]) => [name, { kind: 'text', text: asText(value) }] as const,
-    );
-    const kept = (this.keys.names('env_keys') ?? []).map(
-      (name) => [name, { kind: 'secret', name, written: name }] as const,
-    );
-    return new Map<string, Piece>([...kept, ...set]);
+  /** Returns allowed and denied tools as filters (N2). */
+  private tools(): ImportedEntry['tools'] | undefined {
+    const { keys } = this;
+    const lists = allowKeys.filter((key) => key !== 'tools' || !isObject(keys.peek(key)));
+    // Goose takes an empty list for all tools.
+    const available = keys.names('available_tools');
+    const allowed = keys.names(...lists) ?? (available?.length === 0 ? undefined : available);
+    const denied = [...(keys.names(...denyKeys) ?? []), ...(keys.names('disabledPatterns') ?? [])];
+    const exceptions = keys.names('enabledPatterns') ?? [];
+    if (allowed && !(allowed.length === 1 && allowed[0] === '*')) {
+      const kept = allowed.filter((name) => !denied.includes(name));
+      const patterns = kept.filter((name) => name.includes('*'));
+      if (patterns.length > 0 && denied.length > 0) {
+        const [inside, out] = [patterns, denied].map((list) => list.map((name) => `\`${name}\``).join(', '));
+        this.lose(`${out} of ${inside}: a whitelist wins over a blacklist here, so these tools are not kept out.`);
+      }
+      return kept.length > 0 ? { whitelist: kept } : { blacklist: ['*'] };
+    }
+    if (denied.length === 0) return undefined;
+    return { ...(exceptions.length > 0 && { whitelist: exceptions }), blacklist: denied };
+  }
+
+  /** Notes trusted tools, because permissions are a setting (S4). */
+  private permissions(): void {
+    const trusted = this.keys.take(...trustKeys);
+    const names = trusted === true ? ['*'] : Array.isArray(trusted) ? trusted.map(asText) : [];
+    const trustsAll = names.includes('*');
+    const modes = new Map(trustsAll ? [] : names.map((name) => [name, 'allow']));
+    const others: string[] = [];
+    const tools = this.keys.peek('tools');
+    if (isObject(tools)) this.keys.take('tools');
+    for (const [name, settings] of Object.entries(isObject(tools) ? tools : {})) {
+      // It may be a list of the tools that run.
+      this.inexact ||= !isObject(settings);
+      if (!isObject(settings)) others.push(`\`tools.${name}\``);
+      for (const [key, value] of Object.entries(isObject(settings) ? settings : {})) {
+        const permission = key === 'approval_mode' ? permissionsOfModes.get(value) : undefined;
+        if (permission === undefined) others.push(`\`tools.${name}.${key}\``);
+        else modes.set(name, permission);
+      }
+    }
+    const lost = (message: string): void => this.note('lost', message);
+    if (trustsAll)
+      lost('there, all tools run without a question. Here, list such tools in `mcpToolsets.toolPermissions`.');
+    if (modes.size > 0) {
+      const setting = `\`"mcpToolsets.toolPermissions": ${JSON.stringify(Object.fromEntries(modes))}\``;
+      lost(`permissions are a setting here: ${setting}, for the published names.`);
+    }
+    const unlike = 'there is nothing like it here.';
+    if (typeof trusted === 'string') lost(`the permission \`${trusted.slice(0, 40)}\`: ${unlike}`);
+    if (others.length > 0) lost(`${others.join(', ')}: ${unlike}`);
   }
 
   private timeouts(entry: ImportedEntry): void {
@@ -241,8 +254,7 @@ class Translator {
       const found = known.filter((key) => left.delete(key)).map((key) => `\`${key.slice(0, 40)}\``);
       if (found.length > 0) this.note(kind, `${found.join(', ')}: ${about}`);
     };
-    const oauth = 'most servers need none; see the key `oauth` for a client that is registered.';
-    named('lost', oauthKeys, oauth);
+    named('lost', oauthKeys, 'most servers need none; see the key `oauth` for a client that is registered.');
     const [foreign, how] =
       transport === 'stdio'
         ? [[...headerKeys, ...otherHeaderKeys, ...urlKeys], 'is started by a command']
@@ -276,77 +288,15 @@ function holdsSecret(text: string): boolean {
   return secretSpansOf(text).length > 0;
 }
 
-// Allowed and denied tools become filters (N2). Trusted tools become a note, because permissions are a setting (S4).
 const allowKeys = ['enabled_tools', 'enabledTools', 'allowedTools', 'allowed_tools', 'includeTools', 'tools'];
 const denyKeys = ['disabled_tools', 'disabledTools', 'deniedTools', 'excludeTools', 'excludedTools'];
 const trustKeys = ['alwaysAllow', 'autoApprove', 'autoAllow', 'auto_approve', 'trust'];
-
-function toolsOf(keys: Keys, lose: (message: string) => void): ImportedEntry['tools'] | undefined {
-  const allowed =
-    keys.names(...allowKeys.filter((key) => key !== 'tools' || !isObject(keys.peek(key)))) ?? available(keys);
-  const denied = [...(keys.names(...denyKeys) ?? []), ...(keys.names('disabledPatterns') ?? [])];
-  const exceptions = keys.names('enabledPatterns') ?? [];
-  if (allowed && !(allowed.length === 1 && allowed[0] === '*')) {
-    const kept = allowed.filter((name) => !denied.includes(name));
-    const patterns = kept.filter((name) => name.includes('*'));
-    if (patterns.length > 0 && denied.length > 0) {
-      const [inside, out] = [patterns, denied].map((list) => list.map((name) => `\`${name}\``).join(', '));
-      lose(`${out} of ${inside}: a whitelist wins over a blacklist here, so these tools are not kept out.`);
-    }
-    return kept.length > 0 ? { whitelist: kept } : { blacklist: ['*'] };
-  }
-  if (denied.length === 0) return undefined;
-  return { ...(exceptions.length > 0 && { whitelist: exceptions }), blacklist: denied };
-}
-
-/** Goose takes an empty list for all tools. */
-function available(keys: Keys): string[] | undefined {
-  const names = keys.names('available_tools');
-  return names?.length === 0 ? undefined : names;
-}
 
 const permissionsOfModes: ReadonlyMap<unknown, string> = new Map([
   ['approve', 'allow'],
   ['auto', 'allow'],
   ['prompt', 'ask'],
 ]);
-
-/** @param onList called for what may be a list of the tools that run */
-function permissionNote(keys: Keys, onList: () => void): string[] {
-  const trusted = keys.take(...trustKeys);
-  const names = trusted === true ? ['*'] : Array.isArray(trusted) ? trusted.map(asText) : [];
-  const trustsAll = names.includes('*');
-  const modes = new Map(trustsAll ? [] : names.map((name) => [name, 'allow']));
-  const others: string[] = [];
-  const tools = keys.peek('tools');
-  if (isObject(tools)) keys.take('tools');
-  for (const [name, settings] of Object.entries(isObject(tools) ? tools : {})) {
-    if (!isObject(settings)) {
-      onList();
-      others.push(`\`tools.${name}\``);
-      continue;
-    }
-    const { approval_mode: mode, ...rest } = settings;
-    const permission = permissionsOfModes.get(mode);
-    if (permission !== undefined) modes.set(name, permission);
-    else if (mode !== undefined) others.push(`\`tools.${name}.approval_mode\``);
-    for (const key of Object.keys(rest)) others.push(`\`tools.${name}.${key}\``);
-  }
-  const notes: string[] = [];
-  if (trustsAll) {
-    notes.push('there, all tools run without a question. Here, list such tools in `mcpToolsets.toolPermissions`.');
-  }
-  if (modes.size > 0) {
-    const setting = JSON.stringify(Object.fromEntries(modes));
-    notes.push(
-      `permissions are a setting here: \`"mcpToolsets.toolPermissions": ${setting}\`, for the published names.`,
-    );
-  }
-  if (typeof trusted === 'string')
-    notes.push(`the permission \`${trusted.slice(0, 40)}\`: there is nothing like it here.`);
-  if (others.length > 0) notes.push(`${others.join(', ')}: there is nothing like it here.`);
-  return notes;
-}
 
 /** Notes an unusable value. @param decides true if the server would do something else without it */
 type Complain = (message: string, decides: boolean) => undefined;
@@ -380,34 +330,26 @@ class Keys {
   }
 
   text(...keys: string[]): string | undefined {
-    const value = this.take(...keys);
-    if (value === undefined || value === '') return undefined;
-    if (typeof value === 'string') return value;
-    if (typeof value === 'number') return String(value);
-    return this.wrong(keys, 'a text');
+    const text = this.as(keys, 'a text', (value) => (typeof value === 'number' ? String(value) : textOf(value)));
+    return text === '' ? undefined : text;
   }
 
   table(...keys: string[]): Table | undefined {
-    const value = this.take(...keys);
-    return value === undefined || isObject(value) ? value : this.wrong(keys, 'an object');
+    return this.as(keys, 'an object', (value) => (isObject(value) ? value : undefined));
   }
 
   /** Returns a list of names. A single name counts as a list. */
   names(...keys: string[]): string[] | undefined {
-    const value = this.take(...keys);
-    if (value === undefined) return undefined;
-    if (typeof value === 'string') return [value];
-    if (Array.isArray(value) && value.every((item) => typeof item === 'string')) return value;
-    return this.wrong(keys, 'a list of names');
+    return this.as(keys, 'a list of names', (value) => {
+      const names: readonly unknown[] = Array.isArray(value) ? value : [value];
+      return names.every((name) => typeof name === 'string') ? [...names] : undefined;
+    });
   }
 
   /** Returns a boolean, even if it is written as a text. */
   truth(key: string): boolean | undefined {
-    const value = this.take(key);
-    if (value === undefined || typeof value === 'boolean') return value;
-    if (/^true$/i.test(asText(value))) return true;
-    if (/^false$/i.test(asText(value))) return false;
-    return this.wrong([key], '`true` or `false`');
+    const isWord = (word: string, value: unknown): boolean => asText(value).toLowerCase() === word;
+    return this.as([key], '`true` or `false`', (value) => [true, false].find((one) => isWord(String(one), value)));
   }
 
   /** Returns milliseconds. @param unitMs the unit of a plain number */
@@ -415,21 +357,26 @@ class Keys {
     const value = this.take(key);
     if (value === undefined) return undefined;
     const isNumber = typeof value === 'number' || (typeof value === 'string' && /^\s*\d+(?:\.\d+)?\s*$/.test(value));
-    const ms = isNumber ? Number(value) * unitMs : typeof value === 'string' ? milliseconds(value) : undefined;
+    const ms = isNumber ? Number(value) * unitMs : milliseconds(asText(value));
     if (ms === undefined || ms <= 0) return this.complain(`\`${key}\` is not a duration.`, false);
     if (!isNumber || ms >= 1000) return ms;
-    const why = `would be ${ms} ms, which is too short to be meant, so it is not carried over`;
-    return this.complain(`\`${key}\` ${why}.`, false);
+    const why = 'too short to be meant, so it is not carried over';
+    return this.complain(`\`${key}\` would be ${ms} ms, which is ${why}.`, false);
   }
 
   left(): string[] {
     return Object.keys(this.raw).filter((key) => isThere(this.raw[key]) && !this.read.has(key));
   }
 
-  private wrong(keys: readonly string[], expected: string): undefined {
-    const key = keys.find((each) => isThere(this.raw[each])) ?? keys[0];
-    return this.complain(`\`${key}\` is not ${expected}.`, true);
+  private as<Value>(keys: readonly string[], expected: string, read: (value: unknown) => Value): Value | undefined {
+    const value = this.take(...keys);
+    const key = keys.find((each) => isThere(this.raw[each]));
+    return value === undefined ? undefined : (read(value) ?? this.complain(`\`${key}\` is not ${expected}.`, true));
   }
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
 }
 
 function isThere(value: unknown): boolean {

@@ -5,7 +5,7 @@
 import { isSecret, secretSpansOf, withoutSecrets, type SecretSpan } from '../base/secrets.js';
 import { asText } from '../base/text.js';
 import type { Dialect, Table } from './dialects.js';
-import type { ImportedValue, ImportNote, ImportFolders } from './imported.js';
+import type { ImportedTable, ImportedValue, ImportNote, ImportFolders } from './imported.js';
 import {
   argumentSyntaxes,
   everySyntax,
@@ -23,45 +23,27 @@ export type Held = (name: string, isInput: boolean) => string | undefined;
 
 export class Variables {
   private readonly values = new Map<string, string>();
-  private readonly names = new Map<string, string>();
   /** The variables of the host that the file refers to. */
   readonly referred = new Set<string>();
   readonly secrets = new Map<string, string>();
 
-  /** @param earlier the names in the entry of an earlier import, which are preferred */
-  constructor(
-    private readonly held: Held = () => undefined,
-    private readonly earlier: readonly string[] = [],
-  ) {}
+  constructor(private readonly held: Held = () => undefined) {}
 
   /** @param owner the id of the server; @param value distinguishes two uses of one name */
   name(wanted: string, owner: string, value: string): string {
+    const isInput = value.startsWith('input:');
+    const isFree = (one: string): boolean =>
+      [undefined, value].includes(this.values.get(one) ?? this.held(one, isInput));
     const plain = variableName(wanted).slice(0, longestName);
-    const key = `${plain}=${value}`;
-    const name = this.names.get(key) ?? this.newName(plain, owner, value);
-    this.names.set(key, name);
+    const long = variableName(`${owner}_${plain}`).slice(0, longestName);
+    let name = [plain, long].find(isFree);
+    for (let number = 2; name === undefined; number++) name = [`${long}_${number}`].find(isFree);
     this.values.set(name, value);
     return name;
   }
 
   isNew(name: string): boolean {
     return this.values.has(name);
-  }
-
-  private newName(plain: string, owner: string, value: string): string {
-    const isInput = value.startsWith('input:');
-    const isFree = (name: string): boolean =>
-      [undefined, value].includes(this.values.get(name) ?? this.held(name, isInput));
-    const isSimilar = new RegExp(`(?:^|_)${plain}(?:_\\d+)?$`);
-    const before = [plain, ...this.earlier.filter((name) => isSimilar.test(name))];
-    const known = before.find((name) => this.earlier.includes(name) && !this.values.has(name));
-    if (known !== undefined) return known;
-    const long = variableName(`${owner}_${plain}`).slice(0, longestName);
-    const short = [plain, long].find(isFree);
-    if (short !== undefined) return short;
-    let number = 2;
-    while (!isFree(`${long}_${number}`)) number++;
-    return `${long}_${number}`;
   }
 
   secret(wanted: string, owner: string, value: string): string {
@@ -104,6 +86,9 @@ interface Slot {
   /** Returns the name of the variable for a secret of this name, or for the whole value. */
   readonly wanted: (secret: string | undefined) => string;
   readonly secrets: (text: string) => readonly NamedSecret[];
+  /** The text around a reference. */
+  readonly prefix?: string;
+  readonly suffix?: string;
 }
 
 export class Values {
@@ -111,9 +96,6 @@ export class Values {
   startsElsewhere = false;
   /** The `env` of the entry as written. A program like `mcp-remote` puts these variables into its arguments. */
   ownVariables: Table = {};
-  /** The variables of the entry for references in headers, and the names of those that headers refer to. */
-  filled: ReadonlyMap<string, Piece> = new Map();
-  readonly used = new Set<string>();
   /** Empty for a shell. */
   argumentSyntaxes: readonly Syntax[] = argumentSyntaxes;
 
@@ -124,22 +106,19 @@ export class Values {
   ) {}
 
   /** @param kept the names of variables with values in the program's own storage */
-  env(table: Table | undefined, kept: readonly string[]): Record<string, ImportedValue> | undefined {
-    const env = this.map(table, (name) => ({
+  env(table: Table | undefined, kept: readonly string[]): ImportedTable | undefined {
+    const slotOf = (name: string): Slot => ({
       where: `\`env.${name}\``,
       wanted: (secret) => (secret === undefined ? `${this.server}_${name}` : name),
       secrets: (text) => (isSecret(name, text) ? [{ start: 0, end: text.length, name }] : []),
-    }));
-    for (const name of kept) env[name] ??= this.secret(name, nothing, `\`env.${name}\``);
+    });
+    const env = this.map(table, slotOf);
+    for (const name of kept) env[name] ??= this.secret(name, slotOf(name));
     return Object.keys(env).length > 0 ? env : undefined;
   }
 
   /** @param variables the variables of Codex by their headers; @param bearer the variable with a bearer token */
-  headers(
-    table: Table | undefined,
-    variables: Table,
-    bearer: string | undefined,
-  ): Record<string, ImportedValue> | undefined {
+  headers(table: Table | undefined, variables: Table, bearer: string | undefined): ImportedTable | undefined {
     const slotOf = (name: string): Slot => ({
       where: `header \`${name}\``,
       wanted: () => (/^authorization$/i.test(name) ? `${this.server}_TOKEN` : `${this.server}_${name}`),
@@ -160,7 +139,7 @@ export class Values {
     });
     const headers = this.map(Object.fromEntries(written), slotOf);
     for (const { name, variable, prefix } of set) {
-      headers[name] = this.variable(variable, undefined, { prefix, suffix: '' }, slotOf(name));
+      headers[name] = this.variable(variable, undefined, { ...slotOf(name), prefix });
     }
     return Object.keys(headers).length > 0 ? headers : undefined;
   }
@@ -210,12 +189,12 @@ export class Values {
     const [only] = references;
     if (only === undefined) return this.literal(joined(pieces), slot);
     const at = pieces.indexOf(only);
-    const around = { prefix: joined(pieces.slice(0, at)), suffix: joined(pieces.slice(at + 1)) };
-    const isOpen = slot.secrets(around.prefix).length === 0 && slot.secrets(around.suffix).length === 0;
-    if (references.length === 1 && isOpen) {
-      if (only.kind === 'variable') return this.variable(only.name, only.fallback, around, slot);
-      if (only.kind === 'input') return this.input(only.id, around, slot);
-      if (only.kind === 'secret') return this.secret(only.name, around, slot.where);
+    const [prefix, suffix] = [joined(pieces.slice(0, at)), joined(pieces.slice(at + 1))];
+    if (references.length === 1 && slot.secrets(prefix).length === 0 && slot.secrets(suffix).length === 0) {
+      const place = { ...slot, prefix, suffix };
+      if (only.kind === 'variable') return this.variable(only.name, only.fallback, place);
+      if (only.kind === 'input') return this.input(only.id, place);
+      if (only.kind === 'secret') return this.secret(only.name, place);
     }
     const name = variables.name(slot.wanted(undefined), this.server, written);
     const from = references.map((piece) => (piece.kind === 'text' ? '' : `\`${piece.written}\``)).join(' and ');
@@ -223,37 +202,37 @@ export class Values {
     return { env: name };
   }
 
-  private variable(written: string, fallback: string | undefined, around: Around, slot: Slot): ImportedValue {
+  private variable(written: string, fallback: string | undefined, slot: Slot): ImportedValue {
     const { where } = slot;
     const isMistaken = isSecret('', written);
     const name = isMistaken ? this.context.variables.name(slot.wanted(undefined), this.server, written) : written;
-    const byDefault = openDefault(name, fallback, around, slot);
+    const byDefault = openDefault(name, fallback, slot);
     if (!isMistaken) this.context.variables.referred.add(name.toUpperCase());
     if (isMistaken) {
       this.note('set', `Set the variable \`${name}\` for ${where}: the file has a secret in the place of its name.`);
     } else if (fallback !== undefined && byDefault === undefined) {
       this.note('set', `Set the variable \`${name}\` for ${where}: its default looks like a secret and is left out.`);
     }
-    return reference('env', name, around, byDefault);
+    return reference('env', name, slot, byDefault);
   }
 
-  private input(id: string, around: Around, slot: Slot): ImportedValue {
+  private input(id: string, slot: Slot): ImportedValue {
     const { inputs, variables } = this.context;
     const name = variables.name(id, this.server, `input:${id}`);
     const { description = '', byDefault, isPassword } = inputs.get(id) ?? {};
     const what = description === '' ? '' : ` (“${withoutSecrets(description).slice(0, 80)}”)`;
     const todo = isPassword ? `Enter the secret \`${name}\`` : `Set the variable \`${name}\``;
     this.note('set', `${todo} for ${slot.where}: the value that the other program asks for${what}.`);
-    if (isPassword) return reference('secret', name, around);
-    return reference('env', name, around, openDefault(name, byDefault, around, slot));
+    if (isPassword) return reference('secret', name, slot);
+    return reference('env', name, slot, openDefault(name, byDefault, slot));
   }
 
   /** Refers to a secret in the program's own storage. */
-  private secret(name: string, around: Around, where: string): ImportedValue {
+  private secret(name: string, slot: Slot): ImportedValue {
     const { dialect, variables } = this.context;
     const wanted = variables.name(name, this.server, `secret:${name}`);
-    this.note('set', `Enter the secret \`${wanted}\` for ${where}: ${dialect.program} keeps it outside the file.`);
-    return reference('secret', wanted, around);
+    this.note('set', `Enter the secret \`${wanted}\` for ${slot.where}: ${dialect.program} keeps it outside the file.`);
+    return reference('secret', wanted, slot);
   }
 
   private literal(text: string, slot: Slot): ImportedValue {
@@ -280,22 +259,15 @@ export class Values {
     const prefix = text.slice(0, secret.start);
     const without = /^\w+\s+$/.test(prefix) ? `, without “${prefix.trim()}”` : '';
     this.note('set', `Enter the secret \`${name}\`: the one in ${slot.where}${without}.`);
-    return reference('secret', name, { prefix, suffix: text.slice(secret.end) });
+    return reference('secret', name, { ...slot, prefix, suffix: text.slice(secret.end) });
   }
 
   /** Returns text for a reference in an argument if the entry sets the variable: the started program reads it. */
   private unlessOwn(piece: Piece, where: string): Piece {
-    if (piece.kind !== 'variable') return piece;
-    if (where.startsWith('header')) {
-      const value = this.filled.get(piece.name);
-      if (value) this.used.add(piece.name);
-      return value ?? piece;
-    }
-    if (piece.fallback !== undefined || !where.startsWith('argument')) return piece;
+    if (piece.kind !== 'variable' || piece.fallback !== undefined || !where.startsWith('argument')) return piece;
     const own = this.ownVariables[piece.name];
-    const isSet =
-      typeof own === 'string' && piecesOf(own, this.context.dialect.references).every(({ kind }) => kind === 'text');
-    return isSet ? { kind: 'text', text: piece.written } : piece;
+    const pieces = typeof own === 'string' ? piecesOf(own, this.context.dialect.references) : [piece];
+    return pieces.every(({ kind }) => kind === 'text') ? { kind: 'text', text: piece.written } : piece;
   }
 
   private withFolders(written: string, { where, secrets }: Pick<Slot, 'where' | 'secrets'>): Piece[] {
@@ -325,30 +297,15 @@ export class Values {
   }
 }
 
-interface Around {
-  readonly prefix: string;
-  readonly suffix: string;
-}
-
-const nothing: Around = { prefix: '', suffix: '' };
-
 /** Returns a default, unless the name of the variable or the place of the value makes it a secret. */
-function openDefault(
-  variable: string,
-  byDefault: string | undefined,
-  { prefix, suffix }: Around,
-  { secrets }: Slot,
-): string | undefined {
+function openDefault(variable: string, byDefault: string | undefined, slot: Slot): string | undefined {
+  const { prefix = '', suffix = '', secrets } = slot;
   if (byDefault === undefined || isSecret(variable, byDefault)) return undefined;
   return secrets(prefix + byDefault + suffix).length === 0 ? byDefault : undefined;
 }
 
-function reference(
-  kind: 'env' | 'secret',
-  name: string,
-  { prefix, suffix }: Around,
-  byDefault?: string,
-): ImportedValue {
+function reference(kind: 'env' | 'secret', name: string, slot: Slot, byDefault?: string): ImportedValue {
+  const { prefix = '', suffix = '' } = slot;
   return {
     ...(prefix !== '' && { prefix }),
     [kind]: name,

@@ -123,7 +123,7 @@ describe('entries for other agents', () => {
         }[form];
         const home = '/home/ada';
         const file = fileOf(agent, { folder: '/ws', home }) ?? assert.fail('no file');
-        const found = importServers({ text, file, taken: new Set(), folders: { folder: '/ws', home } });
+        const found = importServers({ text, file, folders: { folder: '/ws', home } });
         assert.ok(found.kind === 'imported', JSON.stringify(found));
         assert.deepEqual(
           found.servers.map(({ id, entry }) => [id, entry.url]),
@@ -148,7 +148,7 @@ describe('entries for other agents', () => {
       const home = '/home/ada';
       const file = fileOf(agent, { folder: '/ws', home }) ?? assert.fail('no file');
       const text = after.replace('"connect"', '"run"');
-      const found = importServers({ text, file, taken: new Set(), folders: { folder: '/ws', home } });
+      const found = importServers({ text, file, folders: { folder: '/ws', home } });
       assert.ok(found.kind === 'imported', JSON.stringify(found));
       const [{ entry } = assert.fail('no server')] = found.servers;
       assert.equal(entry.transport, 'stdio');
@@ -238,63 +238,23 @@ describe('entries for other agents', () => {
     }
   });
 
-  it('an entry with an address loses its own keys and no comment of another key', () => {
+  it('an entry with an address becomes one with a command, and its other keys and all text around it stay', () => {
     const url = 'http://127.0.0.1:9/mcp/files';
-    const args = JSON.stringify([...homeLauncher.args, 'connect', 'files'], undefined, '  ');
-    const connect = `"command": "node",\n"args": ${args}`;
-    for (const [entry, expected] of [
-      [
-        `"type": "http",\n"url": "${url}", // the address\n// MINE\n"disabled": true\n`,
-        `"type": "stdio",\n// MINE\n"disabled": true,\n${connect}\n`,
-      ],
-      [
-        `"url": "${url}",\n/* MINE */ "disabled": true\n`,
-        `/* MINE */ "disabled": true,\n"type": "stdio",\n${connect}\n`,
-      ],
-      [
-        `"url": "${url}", /* MINE */ "disabled": true\n`,
-        `/* MINE */ "disabled": true,\n"type": "stdio",\n${connect}\n`,
-      ],
-      [
-        `"disabled": true, "url": "${url}", // MINE\n"timeout": 1\n`,
-        `"disabled": true, // MINE\n"timeout": 1,\n"type": "stdio",\n${connect}\n`,
-      ],
-      [
-        `"disabled": true, // MINE\n"headers": {\n"X-Y": "z"\n}, // theirs\n"url": "${url}",\n`,
-        `"disabled": true, // MINE\n"type": "stdio",\n${connect},\n`,
-      ],
-    ] as const) {
-      for (const lineBreak of ['\n', '\r\n']) {
-        const file = (body: string): string =>
-          `{ "mcpServers": { "files": {\n${body}} } }\n`.replaceAll('\n', lineBreak);
-        const { after } = planned('claude-code', file(entry), { toolsets: ['files'] });
-        assert.equal(after, file(expected));
-      }
-    }
-    const flat = `{"mcpServers":{"files":{"url":"${url}"}}}`;
-    assert.doesNotMatch(planned('claude-code', flat, { toolsets: ['files'] }).after, /url|,[ ,}]*}/);
-  });
-
-  it('an entry with an address in a list loses its own keys and no comment', () => {
-    const url = 'http://127.0.0.1:9/mcp/files';
-    const args = `args: [${words(homeLauncher)},"connect","-C","/ws","files"]`;
-    for (const [text, expected] of [
-      [
-        `  - name: files # one\n    type: streamable-http # two\n    url: ${url} # the address\n    # MINE\n    connectionTimeout: 9000 # three\n`,
-        `  - name: files # one\n    type: stdio # two\n    # MINE\n    connectionTimeout: 9000 # three\n    command: node\n    ${args}\n`,
-      ],
-      [
-        `  - url: ${url} # the address\n    # MINE\n    name: files # one\n`,
-        `  - \n    # MINE\n    name: files # one\n    type: stdio\n    command: node\n    ${args}\n`,
-      ],
-      [
-        `  - { url: "${url}", name: files } # one\n`,
-        `  - { name: files, type: stdio, command: node, ${args} } # one\n`,
-      ],
-    ] as const) {
-      const { after } = planned('continue', `mcpServers:\n${text}`, { toolsets: ['files'] });
-      assert.equal(after, `mcpServers:\n${expected}`);
-    }
+    const own = { toolsets: ['files'] };
+    const json = (entry: object): string =>
+      `{ "mcpServers": { // one\n"files": ${JSON.stringify(entry)} /* two */ } }\n`;
+    const { after } = planned('claude-code', json({ type: 'http', url, headers: { 'X-Y': 'z' }, disabled: true }), own);
+    const [, entry = ''] = /^\{ "mcpServers": \{ \/\/ one\n"files": ([^]*) \/\* two \*\/ \} \}\n$/.exec(after) ?? [];
+    const args = [...homeLauncher.args, 'connect', 'files'];
+    assert.deepEqual(JSON.parse(entry), { type: 'stdio', disabled: true, command: 'node', args });
+    const yaml = (item: string): string => `# one\nmcpServers:\n  - name: a # two\n${item}    # three\nmodels: []\n`;
+    const list = planned('continue', yaml(`  - name: files\n    url: ${url}\n    connectionTimeout: 9\n`), own).after;
+    assert.equal(
+      list,
+      yaml(
+        `  - name: files\n    connectionTimeout: 9\n    type: stdio\n    command: node\n    args: [${words(homeLauncher)},"connect","-C","/ws","files"]\n`,
+      ),
+    );
   });
 
   it('the first entry goes into an empty list or map, and comments stay', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { messageTexts, problemLine, promptsTable, resultTexts, subjectOfProblem } from '../../../src/cli/render.js';
-import { NewLines } from '../../../src/cli/output.js';
+import { newLines } from '../../../src/cli/output.js';
 import { envUnset } from '../../../src/core/config/problems.js';
 import type { Toolset } from '../../../src/core/tools/catalogue.js';
 
@@ -37,13 +37,13 @@ describe('problems on the terminal', () => {
 
   it('too many tools are reported once until they end, and a moved problem once', () => {
     const written: string[] = [];
-    const lines = new NewLines((line) => written.push(line), subjectOfProblem);
+    const say = newLines((line) => written.push(line), subjectOfProblem);
     const tooMany = (count: number): string => `a.yaml:3:3: warning too-many-tools: Agents get ${count} tools.`;
-    lines.say([tooMany(129)]);
-    lines.say([tooMany(130), 'a.yaml:4:3: error url-invalid: x']);
-    lines.say([tooMany(131), 'a.yaml:5:3: error url-invalid: x']);
-    lines.say([]);
-    lines.say([tooMany(130)]);
+    say([tooMany(129)]);
+    say([tooMany(130), 'a.yaml:4:3: error url-invalid: x']);
+    say([tooMany(131), 'a.yaml:5:3: error url-invalid: x']);
+    say([]);
+    say([tooMany(130)]);
     assert.deepEqual(written, [tooMany(129), 'a.yaml:4:3: error url-invalid: x', tooMany(130)]);
   });
 });

@@ -74,7 +74,7 @@ describe('the secrets of new entries (C6)', () => {
   it('a second secret of one name gets another variable', () => {
     const server = (token: string): object => ({ command: 'x', env: { API_KEY: token } });
     const text = JSON.stringify({ a: server('sk-one-123456'), b: server('sk-two-123456'), c: server('sk-one-123456') });
-    const found = importServers({ text, file: '.mcprc', taken: new Set(), folders: around });
+    const found = importServers({ text, file: '.mcprc', folders: around });
     const servers = found.kind === 'imported' ? found.servers : [];
     assert.deepEqual(
       servers.map(({ entry }) => entry.env?.['API_KEY']),

@@ -1,13 +1,13 @@
 /** The end of an engine without clients (G6d). */
 import assert from 'node:assert/strict';
-import { Visits } from '../../../src/cli/engineCommand.js';
+import { visitsOf } from '../../../src/cli/serveCommand.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
 
 describe('the clients of an engine', () => {
   it('an engine ends when no client was there for a minute, counted from its start and from the last client', () => {
     const clock = new FakeClock();
     const ended = (): boolean => visits.ended.aborted;
-    const visits = new Visits(clock, 60_000);
+    const visits = visitsOf(clock, 60_000);
     clock.advance(59_999);
     visits.note(1);
     visits.note(2);

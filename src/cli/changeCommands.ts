@@ -1,0 +1,137 @@
+/** `mcp-toolsets import` and `entries`: show a change of a file, and write it on request. */
+import { homedir } from 'node:os';
+import path from 'node:path';
+import { agentKinds, agents, homeLauncher, packageLauncher } from '../core/agents/agents.js';
+import { planEntries } from '../core/agents/planEntries.js';
+import { markedAs, withoutMark } from '../core/base/byteOrderMark.js';
+import { realPath } from '../core/base/paths.js';
+import { largestForeignFile, utf8OrUtf16 } from '../core/base/textFile.js';
+import { builtInToolset, isEnabled } from '../core/config/model.js';
+import { mindsPath } from '../core/config/sources.js';
+import { writeLauncher } from '../core/files/launcherFile.js';
+import { writeInside } from '../core/files/realFiles.js';
+import { importFormats, isOfEditor } from '../core/import/dialects.js';
+import { planImport } from '../core/import/plan.js';
+import { version } from '../../package.json';
+import { readConfig, textIfThere } from './configFile.js';
+import { FolderApprovals } from './folderApprovals.js';
+import { tokenFileFor } from './gateways.js';
+import { lineDifference } from './lineDifference.js';
+import type { Options, Words } from './options.js';
+import { complain, complainLines, complainOf, misuse, print, reasonOf, toJson } from './output.js';
+import { inOrder, isOfFile } from './render.js';
+import type { Run } from './withHost.js';
+
+interface Change {
+  readonly root: string;
+  readonly file: string;
+  readonly label: string;
+  /** The present text. */
+  readonly before: string;
+  readonly after: string;
+  readonly report: string;
+}
+
+function writeChange({ root, file, before, after }: Change): void {
+  if (after !== before) writeInside(root, file, { before, after });
+}
+
+/** @param approved a sentence about approvals, or an empty text */
+function show({ file, label, before, after, report }: Change, isWritten: boolean, approved = ''): void {
+  if (after !== before) print(lineDifference(before, after, label));
+  complainLines(report.trimEnd());
+  if (after === before && approved === '') return;
+  complainLines(`\n${isWritten ? `Wrote ${file}.` : 'Nothing is written yet. Add --write to write it.'}${approved}`);
+}
+
+export function importFile({ folder, json }: Run, [label = '']: Words, { format: name, write }: Options): number {
+  const format = importFormats.find((known) => known === name);
+  if (name !== undefined && !format) {
+    return misuse(`Unknown format "${name}". Known formats: ${importFormats.join(', ')}.`);
+  }
+  const source = path.resolve(label);
+  const file = path.join(folder, mindsPath);
+  try {
+    const [text, config] = [
+      textIfThere(source, largestForeignFile, utf8OrUtf16),
+      textIfThere(file, largestForeignFile),
+    ];
+    if (text === undefined) return complain(`Nothing was imported: there is no file ${label}.`);
+    const plan = planImport({
+      text,
+      file: source,
+      label,
+      format,
+      config: config && withoutMark(config),
+      isOfEditor: isOfEditor(source, [folder]),
+      valueOf: (variable, isInput) => (isInput ? process.env[variable] : undefined),
+      folders: { folder, home: homedir() },
+    });
+    if (plan.kind === 'impossible') return complain(`Nothing was imported: ${plan.reason}.`);
+    const { edits, report, imported } = plan;
+    const before = config ?? '';
+    const after = edits.length === 0 ? before : markedAs(before, plan.after);
+    const change = { root: folder, file, label: mindsPath, before, after, report };
+    if (write) writeChange(change);
+    if (json) print(toJson(imported));
+    else show(change, write);
+    return imported.servers.length > 0 ? 0 : 1;
+  } catch (error) {
+    return complain(`Nothing was imported: ${reasonOf(error)}.`);
+  }
+}
+
+export async function writeEntries(run: Run, [name]: Words, options: Options): Promise<number> {
+  const { write } = options;
+  const agent = agentKinds.find((kind) => kind === name);
+  if (!agent) return misuse(`Unknown agent "${name}". Known agents: ${agentKinds.join(', ')}.`);
+  const home = homedir();
+  const place = agents[agent].place({ folder: run.folder, home, configHome: process.env['XDG_CONFIG_HOME'] });
+  if (!place) return complain('This agent keeps its servers in a file of the folder, but no folder is given.');
+  const { file } = place;
+  const approvals = await FolderApprovals.open(run.folder);
+  try {
+    const text = textIfThere(file, largestForeignFile);
+    const label = file.startsWith(run.folder + path.sep) ? path.relative(run.folder, file) : file;
+    const { servers: configured, problems } = readConfig(run.folder);
+    const ofFiles = problems.filter(isOfFile);
+    if (ofFiles.length > 0) {
+      complainOf(inOrder(ofFiles));
+      return complain('Nothing was written: the toolsets are not known until you correct the config file.');
+    }
+    // An invalid id is a problem of the file, and names no toolset.
+    const servers = configured.filter((server) => isEnabled(server) && /^[\w-]{1,64}$/.test(server.id));
+    const cli = realPath(path.join(path.dirname(run.guardianScript), 'cli.js'));
+    const isOfPackage = cli.split(path.sep).slice(-4, -2).join('/') === 'node_modules/mcp-toolsets';
+    const plan = planEntries({
+      agent,
+      text: text && withoutMark(text),
+      label,
+      toolsets: [...servers.map(({ id }) => id), builtInToolset],
+      launcher: isOfPackage ? packageLauncher(version) : homeLauncher,
+      folder: realPath(run.folder),
+      tokenFile: tokenFileFor(run, options),
+    });
+    if (plan.kind === 'impossible') return complain(`Nothing was written: ${plan.reason}.`);
+    const { edits, entries, report } = plan;
+    const before = text ?? '';
+    const after = edits.length === 0 ? before : markedAs(before, plan.after);
+    const change = { ...place, label, before, after, report };
+    const starts = approvals.waiting(servers);
+    if (starts.length > 0 && !run.json) {
+      complainLines(`These entries start what you have not approved.\n\n${approvals.review(starts)}`);
+    }
+    if (write) writeChange(change);
+    if (write && !isOfPackage) await writeLauncher(home, cli);
+    const isApproved = !write || starts.length === 0 || (await approvals.approve(starts));
+    const approves = starts.length > 0 && isApproved && approvals.passing(starts) === undefined;
+    const approved = ` The servers above are ${write ? 'approved' : 'approved by that too'}.`;
+    if (run.json) print(toJson({ file, entries, starts, written: write }));
+    else show(change, write, approves ? approved : '');
+    return isApproved ? 0 : 1;
+  } catch (error) {
+    return complain(`Nothing was written: ${reasonOf(error)}.`);
+  } finally {
+    approvals.dispose();
+  }
+}
