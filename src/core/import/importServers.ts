@@ -73,7 +73,7 @@ function importWith(request: ImportRequest, variables: Variables): Import {
       continue;
     }
     const trial = new Variables(held);
-    const wanted = new Translator(name, raw, { ...context, variables: trial }).translate();
+    const wanted = new Translator(idsFor(name, ids).free, raw, { ...context, variables: trial }).translate();
     const there = idsFor(name, existing).held.find((id) => wanted && isSame(existing.get(id), wanted, trial));
     if (there !== undefined) {
       skip(`the file has it already${there === name ? '' : `, as \`${there}\``}`);
