@@ -1,14 +1,21 @@
 /** Completes a config file, also in broken YAML (E2). It never offers a key already in its map, nor a variable's value. */
 import { isSecretName } from '../base/secrets.js';
 import { asMarkdown, fenced, formatted, type Markdown } from '../base/inert.js';
-import { keys, requiredKeys, type KeyDoc, type KeyLevel, type ValueShape } from '../config/keys.js';
+import { docOf, keys, requiredKeys, type KeyDoc, type KeyLevel, type ValueShape } from '../config/keys.js';
 import { scalarText } from '../yaml/edits.js';
-import { sketch, type Sketch, type Slot } from '../yaml/sketch.js';
-import { placeAt, textOf, type KnownPlace } from './shapes.js';
+import { sketch, type Sketch, type SketchPath, type Slot } from '../yaml/sketch.js';
 import { escapeSnippet, fit, type CompletionDeps, type Draft, type Suggestion } from './suggestion.js';
 
 const fromEnvironment = "copied from the editor's environment";
 const mostVariables = 200;
+
+interface KnownPlace {
+  readonly shape: ValueShape;
+  readonly server: string | undefined;
+  /** The enclosing one of `tools`, `prompts` and `resources`, or else `tools`. */
+  readonly selection: string;
+  readonly doc: KeyDoc | undefined;
+}
 
 interface Request {
   readonly read: Sketch;
@@ -23,11 +30,28 @@ interface Request {
 export async function complete(text: string, offset: number, deps: CompletionDeps): Promise<readonly Suggestion[]> {
   const read = sketch(text, offset);
   const { slot } = read;
-  const place = slot && placeAt(read, slot.path);
+  const place = slot && placeAt(slot.path);
   if (!slot || !place) return [];
   const typed = text.slice(slot.span.start, offset);
   const request = { read, slot, place, deps, typed };
   return fit(slot.role === 'key' ? keyDrafts(request) : await valueDrafts(request), slot, typed);
+}
+
+/** Finds the format at a path of a sketched file. */
+export function placeAt(path: SketchPath): KnownPlace | undefined {
+  let shape: ValueShape = { kind: 'table', level: 'root' };
+  let server: string | undefined;
+  let selection = 'tools';
+  let doc: KeyDoc | undefined;
+  for (const step of path) {
+    doc = shape.level && typeof step === 'string' ? docOf(shape.level, step) : undefined;
+    const next: ValueShape | undefined = doc?.value ?? (typeof step === 'string' ? shape.each : shape.item);
+    if (!next) return undefined;
+    if (shape.kind === 'servers') server = String(step);
+    if (shape.level === 'server' && (step === 'prompts' || step === 'resources')) selection = step;
+    shape = next;
+  }
+  return { shape, server, selection, doc };
 }
 
 export function documentation({ summary, details, byDefault }: KeyDoc): Markdown {
@@ -55,13 +79,13 @@ function keyDrafts(request: Request): readonly Draft[] {
 
 function levelDrafts(level: KeyLevel, { read, slot }: Request, [before, behind]: [string, string]): Draft[] {
   const beside = read.box(slot.path)?.entries.filter(({ keySpan }) => keySpan.start !== slot.span.start) ?? [];
-  const written = new Set(beside.map(({ key }) => key));
+  const written = new Map(beside.map(({ key, text }) => [key, text]));
   // A value has one source.
   const sources = level === 'reference' ? ['env', 'secret', 'command'] : [];
   const hasSource = sources.some((key) => written.has(key));
   // Prefix and suffix of one item exclude each other.
   if (level === 'transformItem' && before === '' && slot.role === 'key' && written.size > 0) return [];
-  const transport = level === 'server' ? textOf(read, slot.path, 'transport') : undefined;
+  const transport = written.get('transport');
   const required = requiredKeys(level, transport);
   return Object.entries(keys[level]).flatMap(([key, doc], index): Draft[] => {
     if (slot.role === 'key' && before === '' && written.has(key)) return [];

@@ -8,9 +8,8 @@ import { readYaml } from '../yaml/yamlTree.js';
 import { textOf, valueIn, type ValueNode } from '../yaml/valueNodes.js';
 import { isValidName, transformName } from '../tools/names.js';
 import { compilePattern } from '../tools/patterns.js';
-import { documentation } from './completion.js';
+import { documentation, placeAt } from './completion.js';
 import { symbolsAt, symbolsOf, type ConfigSymbol } from './symbols.js';
-import { placeAt } from './shapes.js';
 
 export interface HoverDeps {
   /** Returns the original names of all tools of a server, with filtered ones, or undefined before its first list. */
@@ -46,10 +45,10 @@ export function hover(text: string, offset: number, deps: HoverDeps): HoverText 
 
 /** Explains only keys, because the text is broken. */
 function hoverBroken(text: string, offset: number): HoverText | undefined {
-  const read = sketch(text, offset);
-  if (read.slot?.role !== 'key' || !read.slot.complete) return undefined;
-  const { span, path } = read.slot;
-  const level = placeAt(read, path)?.shape.level;
+  const { slot } = sketch(text, offset);
+  if (slot?.role !== 'key' || !slot.complete) return undefined;
+  const { span } = slot;
+  const level = placeAt(slot.path)?.shape.level;
   const key = text.slice(span.start, span.end).replace(/^(['"])(.*)\1$/, '$2');
   const doc = level && docOf(level, key);
   return doc && { span, markdown: keyText(key, doc) };

@@ -92,15 +92,6 @@ describe('the possible input at a place (E2)', () => {
     assert.match(wholeFormat.slice(playwright?.keySpan.start, playwright?.end), /^playwright:[^]*idle: 900000 \}$/);
   });
 
-  it('a sketch has the anchors and aliases', () => {
-    const { anchors, aliases } = sketch('x: &a\n  k: 1\ny: [&b 1, *a]\nz:\n  <<: *a\n');
-    assert.deepEqual(Object.fromEntries(anchors), { a: ['x'], b: ['y', 0] });
-    assert.deepEqual(aliases, [
-      { name: 'a', path: ['y', 1] },
-      { name: 'a', path: ['z', '<<'] },
-    ]);
-  });
-
   it('a sketch of any text at any place does not throw, and its spans are inside the text', () => {
     const scraps = ['\n', '\r\n', '  ', '- ', ': ', 'a', 'servers:', '{', '}', '[', ']', ',', "'", '"', '#', '&x ', '*x', '|', '? '];
     fc.assert(
