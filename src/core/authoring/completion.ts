@@ -1,10 +1,56 @@
 /** Completes a config file, also in broken YAML (E2). It never offers a key already in its map, nor a variable's value. */
 import { isSecretName } from '../base/secrets.js';
-import { asMarkdown, fenced, formatted, type Markdown } from '../base/inert.js';
+import { asMarkdown, fenced, formatted, noMarkdown, type Markdown } from '../base/inert.js';
 import { docOf, keys, requiredKeys, type KeyDoc, type KeyLevel, type ValueShape } from '../config/keys.js';
 import { scalarText } from '../yaml/edits.js';
 import { sketch, type Sketch, type SketchPath, type Slot } from '../yaml/sketch.js';
-import { escapeSnippet, fit, type CompletionDeps, type Draft, type Suggestion } from './suggestion.js';
+import type { Span } from '../yaml/textPositions.js';
+
+export interface Suggestion {
+  readonly label: string;
+  readonly kind: 'key' | 'value' | 'server' | 'tool' | 'pattern' | 'variable' | 'folder' | 'file';
+  readonly detail: string;
+  readonly documentation: Markdown;
+  /** The editor's snippet for the span. It is indented relative to its first line. */
+  readonly snippet: string;
+  readonly span: Span;
+  readonly filter: string;
+  readonly order: string;
+  /** True to ask again after the insertion, because the next part has suggestions too. */
+  readonly andThen: boolean;
+}
+
+/** A tool as its server lists it. A tool that is kept out has neither description nor arguments here. */
+export interface KnownTool {
+  readonly original: string;
+  readonly description: string;
+  /** Its top-level arguments with their schemas, by name. */
+  readonly arguments: ReadonlyMap<string, unknown>;
+}
+
+export interface CompletionDeps {
+  /** Returns all tools of a server, with filtered ones. None are known before its first list. */
+  readonly tools: (server: string) => readonly KnownTool[];
+  readonly variables: readonly string[];
+  /** Lists a folder by its path in the workspace folder; `''` is the folder itself. */
+  readonly entries: (path: string) => Promise<readonly { readonly name: string; readonly isFolder: boolean }[]>;
+}
+
+interface Draft {
+  readonly label: string;
+  readonly kind: Suggestion['kind'];
+  readonly detail?: string;
+  readonly documentation?: Markdown;
+  /** The kind of text; by default the label. `text` and `quoted` are scalars; the second always has quotes. */
+  readonly writes?:
+    | { readonly kind: 'text' | 'quoted'; readonly value: string }
+    /** `rest` is a snippet. */
+    | { readonly kind: 'key'; readonly key: string; readonly rest: string }
+    | { readonly kind: 'snippet'; readonly snippet: string };
+  readonly rank?: number;
+  readonly always?: boolean;
+  readonly andThen?: boolean;
+}
 
 const fromEnvironment = "copied from the editor's environment";
 const mostVariables = 200;
@@ -38,7 +84,7 @@ export async function complete(text: string, offset: number, deps: CompletionDep
 }
 
 /** Finds the format at a path of a sketched file. */
-export function placeAt(path: SketchPath): KnownPlace | undefined {
+function placeAt(path: SketchPath): KnownPlace | undefined {
   let shape: ValueShape = { kind: 'table', level: 'root' };
   let server: string | undefined;
   let selection = 'tools';
@@ -295,4 +341,34 @@ async function pathDrafts(request: Request, files: boolean, kind: 'text' | 'quot
     });
   if (parent !== '') return drafts;
   return [{ label: '.', kind: 'folder', detail: 'the workspace folder', writes: { kind, value: '.' } }, ...drafts];
+}
+
+/** @param typed the text between the beginning of the slot and the cursor */
+function fit(drafts: readonly Draft[], slot: Slot, typed: string): Suggestion[] {
+  const { span, spaced, quote } = slot;
+  return drafts.flatMap((draft) => {
+    const text = written(draft, slot);
+    if (text === undefined) return [];
+    const { label, kind, detail = '', documentation = noMarkdown, rank = 0, always, andThen = false } = draft;
+    const filter = always ? typed || label : quote + label;
+    const order = String(rank + 1000).padStart(6, '0') + label;
+    const snippet = spaced ? text : ` ${text}`;
+    return [{ label, kind, detail, documentation, snippet, span, filter, order, andThen }];
+  });
+}
+
+function written({ label, writes = { kind: 'text', value: label } }: Draft, { quote }: Slot): string | undefined {
+  switch (writes.kind) {
+    case 'text':
+    case 'quoted':
+      return escapeSnippet(scalarText(writes.value, writes.kind === 'text' ? quote : quote || "'"));
+    case 'key':
+      return escapeSnippet(quote === '' ? writes.key : scalarText(writes.key, quote)) + writes.rest;
+    case 'snippet':
+      return quote === '' ? writes.snippet : undefined;
+  }
+}
+
+function escapeSnippet(text: string): string {
+  return text.replace(/[\\$}]/g, '\\$&');
 }

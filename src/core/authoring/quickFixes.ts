@@ -19,15 +19,12 @@ import { readYaml } from '../yaml/yamlTree.js';
 import { textOf, valueIn, type ValueNode } from '../yaml/valueNodes.js';
 import * as keyFixes from './keyFixes.js';
 import { fix, type KeySymbol, type QuickFix, type ServerCommand } from './keyFixes.js';
-import type { KnownTool } from './suggestion.js';
+import type { CompletionDeps, KnownTool } from './completion.js';
 import { symbolsAt, symbolsOf, type ConfigSymbol } from './symbols.js';
 
-export interface QuickFixDeps {
-  /** Returns all tools of a server, or none if they are unknown. */
-  readonly tools: (server: string) => readonly KnownTool[];
+export interface QuickFixDeps extends Pick<CompletionDeps, 'tools' | 'variables'> {
   /** True if a server can restart, false if it can only start. */
   readonly restartable: (server: string) => boolean;
-  readonly variables: readonly string[];
   /** True if a path of the workspace folder is free for a new file. */
   readonly isFree: (path: string) => boolean;
 }
@@ -323,67 +320,39 @@ export class QuickFixes {
 
 /** Returns a value that the person replaces, in flow style. */
 function exampleOf(schema: unknown): string {
-  if (!isObject(schema)) return "''";
-  const { default: byDefault, const: only, enum: values, type } = schema;
+  const { default: byDefault, const: only, enum: values } = isObject(schema) ? schema : {};
   const known = byDefault ?? only ?? (Array.isArray(values) ? (values as unknown[])[0] : undefined);
-  if (known !== undefined) return JSON.stringify(known);
-  const examples: Readonly<Record<string, string>> = {
-    number: '0',
-    integer: '0',
-    boolean: 'true',
-    array: '[]',
-    object: '{}',
-  };
-  return examples[asText(type)] ?? "''";
+  return known === undefined ? "''" : JSON.stringify(known);
 }
 
 type Fix = readonly edits.TextEdit[];
 
-/** The limit of tried texts. Untried fixes are left out. */
+/** The limit of fixes that are tried one by one, because each costs a reading of the file. */
 const mostTried = 24;
 
 /** Returns the edits of compatible fixes: each may be safe, but two of them may have the same result. */
 function togetherSafe(text: string, fixes: readonly Fix[], variables: readonly string[]): Fix {
   // A mistake shared by several servers has a fix for each.
   const different = [...new Map(fixes.map((fix) => [JSON.stringify(fix), fix])).values()];
-  if (different.length === 0) return [];
   const deps: ConfigDeps = {
     env: Object.fromEntries(variables.map((name) => [name, ''])),
     directoryExists: () => true,
     secret: () => '',
   };
   const before = outcomeOf(text, deps);
-  let left = mostTried;
   const works = (made: Fix): boolean => {
-    if (edits.withoutOverlaps(made).length < made.length || left-- <= 0) return false;
+    if (edits.withoutOverlaps(made).length < made.length) return false;
     const after = outcomeOf(edits.applyEdits(text, made), deps);
-    if (after.duplicates > before.duplicates) return false;
-    return before.isRefused || (!after.isRefused && [...before.valid].every((id) => after.valid.has(id)));
+    return after.duplicates <= before.duplicates && [...before.working].every((id) => after.working.has(id));
   };
-  let kept: Fix = [];
-  const waiting: (readonly Fix[])[] = [different];
-  for (let part = waiting.pop(); part; part = waiting.pop()) {
-    const tried = [...kept, ...part.flat()];
-    if (works(tried)) kept = tried;
-    else if (part.length > 1) waiting.push(part.slice(part.length >> 1), part.slice(0, part.length >> 1));
-  }
-  return kept;
+  const tried = works(different.flat()) ? [different.flat()] : different.slice(0, mostTried);
+  return tried.reduce((kept, fix) => (works([...kept, ...fix]) ? [...kept, ...fix] : kept), []);
 }
 
-interface Outcome {
-  readonly isRefused: boolean;
-  readonly valid: ReadonlySet<string>;
-  /** The number of keys that are twice in a map. */
-  readonly duplicates: number;
-}
-
-function outcomeOf(text: string, deps: ConfigDeps): Outcome {
+/** `working` has the ids of valid servers, and an empty text for a file that is not refused. */
+function outcomeOf(text: string, deps: ConfigDeps): { readonly working: Set<string>; readonly duplicates: number } {
   const parsed = parseMindsFile({ file: '', folder: '/', text }, deps);
-  const servers = parsed.kind === 'accepted' ? parsed.servers : [];
-  const symbols = symbolsOf(readYaml(text).root);
-  return {
-    isRefused: parsed.kind === 'refused',
-    valid: new Set(servers.flatMap(({ kind, id }) => (kind === 'valid' ? [id] : []))),
-    duplicates: new Set(symbols.flatMap((one) => (one.kind === 'key' ? one.map.duplicates : []))).size,
-  };
+  const ids = parsed.kind === 'refused' ? [] : parsed.servers.flatMap(({ kind, id }) => (kind === 'valid' ? [id] : []));
+  const duplicates = parsed.problems.filter(({ code }) => code === 'duplicate-key').length;
+  return { working: new Set(parsed.kind === 'refused' ? [] : ['', ...ids]), duplicates };
 }

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { complete } from '../../../src/core/authoring/completion.js';
-import type { CompletionDeps, Suggestion } from '../../../src/core/authoring/suggestion.js';
+import { complete, type CompletionDeps, type Suggestion } from '../../../src/core/authoring/completion.js';
 import { parse } from '../config/fixtures.js';
 
 const around: CompletionDeps = {
