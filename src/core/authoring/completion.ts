@@ -202,6 +202,7 @@ function freeDrafts(of: 'variable' | 'header', { typed, deps }: Request): Draft[
 }
 
 const literals = {
+  one: ['1'],
   truth: ['true', 'false'],
   zeroOrOne: ['0', '1'],
   duration: ['10s', '30s', '1m', '5m', '10m', '15m', '30m', '60m'],
@@ -221,7 +222,6 @@ async function valueDrafts(request: Request): Promise<readonly Draft[]> {
   ];
   switch (shape.kind) {
     case 'one':
-      return [{ label: '1', kind: 'value', detail: 'the only version', writes: { kind: 'snippet', snippet: '1' } }];
     case 'truth':
     case 'zeroOrOne':
     case 'duration':

@@ -16,7 +16,7 @@ import { TextPositions } from '../yaml/textPositions.js';
 import { everySyntax, piecesOf } from '../config/foreignReferences.js';
 import { isSecretName } from '../config/read/references.js';
 import { readYaml } from '../yaml/yamlTree.js';
-import { textOf, valueIn, type ValueNode } from '../yaml/valueNodes.js';
+import { textOf, valueIn, type MapEntry, type ValueNode } from '../yaml/valueNodes.js';
 import * as keyFixes from './keyFixes.js';
 import { fix, type KeySymbol, type QuickFix, type ServerCommand } from './keyFixes.js';
 import type { CompletionDeps, KnownTool } from './completion.js';
@@ -47,9 +47,6 @@ export class QuickFixes {
   private readonly symbols: readonly ConfigSymbol[];
   private readonly root: ValueNode;
   private readonly positions: TextPositions;
-  /** The first key at an offset, and the first key with a scalar at an offset. */
-  private readonly keys = new Map<number, KeySymbol>();
-  private readonly keysOfValues = new Map<number, KeySymbol>();
 
   constructor(
     private readonly text: string,
@@ -59,11 +56,6 @@ export class QuickFixes {
     this.root = readYaml(text).root;
     this.symbols = symbolsOf(this.root);
     this.positions = new TextPositions(text);
-    for (const symbol of this.symbols.filter((one) => one.kind === 'key').reverse()) {
-      const { keySpan, value } = symbol.entry;
-      this.keys.set(keySpan.start, symbol);
-      if (value.kind === 'scalar') this.keysOfValues.set(value.span.start, symbol);
-    }
   }
 
   for(problem: Problem): QuickFix[] {
@@ -109,7 +101,7 @@ export class QuickFixes {
       const found = this.mechanical(problem, nodes, 'together').find((fix) => fix.safe);
       return found?.does.kind === 'edit' ? [found.does.edits] : [];
     });
-    return [...togetherSafe(this.text, safe, this.deps.variables)];
+    return safe.length === 0 ? [] : [...togetherSafe(this.text, safe, this.deps.variables)];
   }
 
   private ofServer({ code, server, severity, related = [] }: Problem): QuickFix[] {
@@ -141,8 +133,10 @@ export class QuickFixes {
   private mechanical(problem: Problem, nodes: EditNodes, how: 'alone' | 'together' = 'alone'): QuickFix[] {
     const { code, server = '', instead } = problem;
     const [at, end] = this.offsets(problem);
-    const key = this.keys.get(at);
-    const valueKey = this.keysOfValues.get(at);
+    const keyWith = (isMeant: (entry: MapEntry) => boolean): KeySymbol | undefined =>
+      this.symbols.find((one): one is KeySymbol => one.kind === 'key' && isMeant(one.entry));
+    const key = keyWith(({ keySpan }) => keySpan.start === at);
+    const valueKey = keyWith(({ value }) => value.kind === 'scalar' && value.span.start === at);
     const ofKey = (make: (nodes: EditNodes, key: KeySymbol) => QuickFix[]): QuickFix[] => (key ? make(nodes, key) : []);
     /** @param name the only key with this fix */
     const ofValue = (make: (nodes: EditNodes, key: KeySymbol) => QuickFix[], name = valueKey?.entry.key): QuickFix[] =>

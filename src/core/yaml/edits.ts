@@ -98,7 +98,8 @@ export function removeKey(nodes: EditNodes, keyStart: number): Edits {
 function removeAt(nodes: EditNodes, collection: Collection, index: number): Edits {
   const item: unknown = collection.items[index];
   const { start, end } = nodes.extent(item);
-  if (hasAnchor(nodes.text.slice(start, end))) return undefined;
+  const hasAnchor = /(?:^|[\s,[{:])&[^\s&]/.test(nodes.text.slice(start, end));
+  if (hasAnchor) return undefined;
   if (collection.flow) return removeInFlow(nodes, collection, index, { start, end });
   // An anchor without content would change the meaning of its aliases.
   if (isMap(collection) && collection.items.length === 1 && collection.anchor !== undefined) return undefined;
@@ -209,8 +210,4 @@ function removeInFlow(nodes: EditNodes, collection: Collection, index: number, s
     { span: { start, end: start + 1 }, text: '' },
     { span, text: '' },
   ];
-}
-
-function hasAnchor(text: string): boolean {
-  return /(?:^|[\s,[{:])&[^\s&]/.test(text);
 }
