@@ -115,7 +115,7 @@ function keyDrafts(request: Request): readonly Draft[] {
   if (shape.kind === 'tables') return slot.complete ? [] : namedDrafts(shape.each?.level, request);
   if (shape.kind === 'values') return slot.complete ? [] : freeDrafts(shape.of, request);
   const { level } = shape;
-  const isEmpty = (read.root?.entries ?? []).every(({ keySpan }) => keySpan.start === slot.span.start);
+  const isEmpty = (read.box([])?.entries ?? []).every(({ keySpan }) => keySpan.start === slot.span.start);
   const takesFile = level === 'root' && isEmpty && !slot.flow && !slot.complete && slot.quote === '';
   return [
     ...(takesFile ? serverDrafts(slot, '', 'config file') : []),

@@ -17,7 +17,7 @@ export interface OutlineEntry {
 
 /** @param text without a byte order mark */
 export function outline(text: string): OutlineEntry[] {
-  const entries = sketch(text).root?.entries ?? [];
+  const entries = sketch(text).box([])?.entries ?? [];
   return entries.map((entry) => outlined(entry, entry.key === 'servers' ? 'servers' : 'key', 0));
 }
 

@@ -91,10 +91,6 @@ export class Sketch {
     this.closeTo(0);
   }
 
-  get root(): SketchBox | undefined {
-    return this.box([]);
-  }
-
   box(path: SketchPath): SketchBox | undefined {
     return this.boxes.get(pathKey(path));
   }
