@@ -14,7 +14,7 @@ import { appOf, isForApps, metaForApps } from '../../src/core/apps/toolMeta.js';
 import { complete } from '../../src/core/authoring/completion.js';
 import { hover } from '../../src/core/authoring/hover.js';
 import { QuickFixes } from '../../src/core/authoring/quickFixes.js';
-import { renamedServer } from '../../src/core/authoring/renaming.js';
+import { renamedServer } from '../../src/core/authoring/outline.js';
 import { tickTools } from '../../src/core/authoring/toolLists.js';
 import { noMarkdown } from '../../src/core/base/inert.js';
 import { Redactor } from '../../src/core/base/log.js';

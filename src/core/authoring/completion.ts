@@ -1,14 +1,67 @@
 /** Completes a config file, also in broken YAML (E2). It never offers a key already in its map, nor a variable's value. */
 import { isSecretName } from '../base/secrets.js';
-import { asMarkdown, fenced, formatted, type Markdown } from '../base/inert.js';
-import { keys, requiredKeys, type KeyDoc, type KeyLevel, type ValueShape } from '../config/keys.js';
+import { asMarkdown, fenced, formatted, noMarkdown, type Markdown } from '../base/inert.js';
+import { docOf, keys, requiredKeys, type KeyDoc, type KeyLevel, type ValueShape } from '../config/keys.js';
 import { scalarText } from '../yaml/edits.js';
-import { sketch, type Sketch, type Slot } from '../yaml/sketch.js';
-import { placeAt, textOf, type KnownPlace } from './shapes.js';
-import { escapeSnippet, fit, type CompletionDeps, type Draft, type Suggestion } from './suggestion.js';
+import { sketch, type Sketch, type SketchPath, type Slot } from '../yaml/sketch.js';
+import type { Span } from '../yaml/textPositions.js';
+
+export interface Suggestion {
+  readonly label: string;
+  readonly kind: 'key' | 'value' | 'server' | 'tool' | 'pattern' | 'variable' | 'folder' | 'file';
+  readonly detail: string;
+  readonly documentation: Markdown;
+  /** The editor's snippet for the span. It is indented relative to its first line. */
+  readonly snippet: string;
+  readonly span: Span;
+  readonly filter: string;
+  readonly order: string;
+  /** True to ask again after the insertion, because the next part has suggestions too. */
+  readonly andThen: boolean;
+}
+
+/** A tool as its server lists it. A tool that is kept out has neither description nor arguments here. */
+export interface KnownTool {
+  readonly original: string;
+  readonly description: string;
+  /** Its top-level arguments with their schemas, by name. */
+  readonly arguments: ReadonlyMap<string, unknown>;
+}
+
+export interface CompletionDeps {
+  /** Returns all tools of a server, with filtered ones. None are known before its first list. */
+  readonly tools: (server: string) => readonly KnownTool[];
+  readonly variables: readonly string[];
+  /** Lists a folder by its path in the workspace folder; `''` is the folder itself. */
+  readonly entries: (path: string) => Promise<readonly { readonly name: string; readonly isFolder: boolean }[]>;
+}
+
+interface Draft {
+  readonly label: string;
+  readonly kind: Suggestion['kind'];
+  readonly detail?: string;
+  readonly documentation?: Markdown;
+  /** The kind of text; by default the label. `text` and `quoted` are scalars; the second always has quotes. */
+  readonly writes?:
+    | { readonly kind: 'text' | 'quoted'; readonly value: string }
+    /** `rest` is a snippet. */
+    | { readonly kind: 'key'; readonly key: string; readonly rest: string }
+    | { readonly kind: 'snippet'; readonly snippet: string };
+  readonly rank?: number;
+  readonly always?: boolean;
+  readonly andThen?: boolean;
+}
 
 const fromEnvironment = "copied from the editor's environment";
 const mostVariables = 200;
+
+interface KnownPlace {
+  readonly shape: ValueShape;
+  readonly server: string | undefined;
+  /** The enclosing one of `tools`, `prompts` and `resources`, or else `tools`. */
+  readonly selection: string;
+  readonly doc: KeyDoc | undefined;
+}
 
 interface Request {
   readonly read: Sketch;
@@ -23,11 +76,28 @@ interface Request {
 export async function complete(text: string, offset: number, deps: CompletionDeps): Promise<readonly Suggestion[]> {
   const read = sketch(text, offset);
   const { slot } = read;
-  const place = slot && placeAt(read, slot.path);
+  const place = slot && placeAt(slot.path);
   if (!slot || !place) return [];
   const typed = text.slice(slot.span.start, offset);
   const request = { read, slot, place, deps, typed };
   return fit(slot.role === 'key' ? keyDrafts(request) : await valueDrafts(request), slot, typed);
+}
+
+/** Finds the format at a path of a sketched file. */
+function placeAt(path: SketchPath): KnownPlace | undefined {
+  let shape: ValueShape = { kind: 'table', level: 'root' };
+  let server: string | undefined;
+  let selection = 'tools';
+  let doc: KeyDoc | undefined;
+  for (const step of path) {
+    doc = shape.level && typeof step === 'string' ? docOf(shape.level, step) : undefined;
+    const next: ValueShape | undefined = doc?.value ?? (typeof step === 'string' ? shape.each : shape.item);
+    if (!next) return undefined;
+    if (shape.kind === 'servers') server = String(step);
+    if (shape.level === 'server' && (step === 'prompts' || step === 'resources')) selection = step;
+    shape = next;
+  }
+  return { shape, server, selection, doc };
 }
 
 export function documentation({ summary, details, byDefault }: KeyDoc): Markdown {
@@ -45,7 +115,7 @@ function keyDrafts(request: Request): readonly Draft[] {
   if (shape.kind === 'tables') return slot.complete ? [] : namedDrafts(shape.each?.level, request);
   if (shape.kind === 'values') return slot.complete ? [] : freeDrafts(shape.of, request);
   const { level } = shape;
-  const isEmpty = (read.root?.entries ?? []).every(({ keySpan }) => keySpan.start === slot.span.start);
+  const isEmpty = (read.box([])?.entries ?? []).every(({ keySpan }) => keySpan.start === slot.span.start);
   const takesFile = level === 'root' && isEmpty && !slot.flow && !slot.complete && slot.quote === '';
   return [
     ...(takesFile ? serverDrafts(slot, '', 'config file') : []),
@@ -55,13 +125,13 @@ function keyDrafts(request: Request): readonly Draft[] {
 
 function levelDrafts(level: KeyLevel, { read, slot }: Request, [before, behind]: [string, string]): Draft[] {
   const beside = read.box(slot.path)?.entries.filter(({ keySpan }) => keySpan.start !== slot.span.start) ?? [];
-  const written = new Set(beside.map(({ key }) => key));
+  const written = new Map(beside.map(({ key, text }) => [key, text]));
   // A value has one source.
   const sources = level === 'reference' ? ['env', 'secret', 'command'] : [];
   const hasSource = sources.some((key) => written.has(key));
   // Prefix and suffix of one item exclude each other.
   if (level === 'transformItem' && before === '' && slot.role === 'key' && written.size > 0) return [];
-  const transport = level === 'server' ? textOf(read, slot.path, 'transport') : undefined;
+  const transport = written.get('transport');
   const required = requiredKeys(level, transport);
   return Object.entries(keys[level]).flatMap(([key, doc], index): Draft[] => {
     if (slot.role === 'key' && before === '' && written.has(key)) return [];
@@ -132,6 +202,7 @@ function freeDrafts(of: 'variable' | 'header', { typed, deps }: Request): Draft[
 }
 
 const literals = {
+  one: ['1'],
   truth: ['true', 'false'],
   zeroOrOne: ['0', '1'],
   duration: ['10s', '30s', '1m', '5m', '10m', '15m', '30m', '60m'],
@@ -151,7 +222,6 @@ async function valueDrafts(request: Request): Promise<readonly Draft[]> {
   ];
   switch (shape.kind) {
     case 'one':
-      return [{ label: '1', kind: 'value', detail: 'the only version', writes: { kind: 'snippet', snippet: '1' } }];
     case 'truth':
     case 'zeroOrOne':
     case 'duration':
@@ -271,4 +341,34 @@ async function pathDrafts(request: Request, files: boolean, kind: 'text' | 'quot
     });
   if (parent !== '') return drafts;
   return [{ label: '.', kind: 'folder', detail: 'the workspace folder', writes: { kind, value: '.' } }, ...drafts];
+}
+
+/** @param typed the text between the beginning of the slot and the cursor */
+function fit(drafts: readonly Draft[], slot: Slot, typed: string): Suggestion[] {
+  const { span, spaced, quote } = slot;
+  return drafts.flatMap((draft) => {
+    const text = written(draft, slot);
+    if (text === undefined) return [];
+    const { label, kind, detail = '', documentation = noMarkdown, rank = 0, always, andThen = false } = draft;
+    const filter = always ? typed || label : quote + label;
+    const order = String(rank + 1000).padStart(6, '0') + label;
+    const snippet = spaced ? text : ` ${text}`;
+    return [{ label, kind, detail, documentation, snippet, span, filter, order, andThen }];
+  });
+}
+
+function written({ label, writes = { kind: 'text', value: label } }: Draft, { quote }: Slot): string | undefined {
+  switch (writes.kind) {
+    case 'text':
+    case 'quoted':
+      return escapeSnippet(scalarText(writes.value, writes.kind === 'text' ? quote : quote || "'"));
+    case 'key':
+      return escapeSnippet(quote === '' ? writes.key : scalarText(writes.key, quote)) + writes.rest;
+    case 'snippet':
+      return quote === '' ? writes.snippet : undefined;
+  }
+}
+
+function escapeSnippet(text: string): string {
+  return text.replace(/[\\$}]/g, '\\$&');
 }

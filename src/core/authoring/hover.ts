@@ -1,23 +1,18 @@
 /** Explains a place of a config file (E2). A variable's value is never shown. Words of servers are plain text. */
 import { code, codeCell, formatted, markdownList, noMarkdown, type Markdown } from '../base/inert.js';
-import { docOf, type KeyDoc } from '../config/keys.js';
+import type { KeyDoc } from '../config/keys.js';
 import type { Transform } from '../config/model.js';
-import { sketch } from '../yaml/sketch.js';
 import type { Span } from '../yaml/textPositions.js';
 import { readYaml } from '../yaml/yamlTree.js';
 import { textOf, valueIn, type ValueNode } from '../yaml/valueNodes.js';
 import { isValidName, transformName } from '../tools/names.js';
 import { compilePattern } from '../tools/patterns.js';
-import { documentation } from './completion.js';
+import { documentation, type CompletionDeps } from './completion.js';
 import { symbolsAt, symbolsOf, type ConfigSymbol } from './symbols.js';
-import { placeAt } from './shapes.js';
 
-export interface HoverDeps {
-  /** Returns the original names of all tools of a server, with filtered ones, or undefined before its first list. */
-  readonly toolNames: (server: string) => readonly string[] | undefined;
+export interface HoverDeps extends Pick<CompletionDeps, 'tools' | 'variables'> {
   /** Describes a tool of a server and its override, or returns undefined before the server has listed it. */
   readonly toolText: (server: string, tool: string) => Markdown | undefined;
-  readonly isSet: (variable: string) => boolean;
   readonly serverState: (server: string) => Markdown | undefined;
 }
 
@@ -31,9 +26,7 @@ const mostExamples = 3;
 
 /** @param text without a byte order mark */
 export function hover(text: string, offset: number, deps: HoverDeps): HoverText | undefined {
-  const reading = readYaml(text);
-  if (reading.errors.length > 0) return hoverBroken(text, offset);
-  const symbols = symbolsAt(symbolsOf(reading.root), offset);
+  const symbols = symbolsAt(symbolsOf(readYaml(text).root), offset);
   const parts: Markdown[] = [];
   const [first] = symbols;
   if (!first) return undefined;
@@ -44,16 +37,7 @@ export function hover(text: string, offset: number, deps: HoverDeps): HoverText 
   return parts.length > 0 ? { span: first.span, markdown: markdownList(parts, '\n\n---\n\n') } : undefined;
 }
 
-/** Explains only keys, because the text is broken. */
-function hoverBroken(text: string, offset: number): HoverText | undefined {
-  const read = sketch(text, offset);
-  if (read.slot?.role !== 'key' || !read.slot.complete) return undefined;
-  const { span, path } = read.slot;
-  const level = placeAt(read, path)?.shape.level;
-  const key = text.slice(span.start, span.end).replace(/^(['"])(.*)\1$/, '$2');
-  const doc = level && docOf(level, key);
-  return doc && { span, markdown: keyText(key, doc) };
-}
+type SymbolOf<Kind> = Extract<ConfigSymbol, { kind: Kind }>;
 
 function say(symbol: ConfigSymbol, deps: HoverDeps): Markdown | undefined {
   switch (symbol.kind) {
@@ -62,7 +46,8 @@ function say(symbol: ConfigSymbol, deps: HoverDeps): Markdown | undefined {
     case 'server':
       return deps.serverState(symbol.entry.key);
     case 'variable':
-      if (deps.isSet(symbol.name)) return formatted`${code(symbol.name)} is set in the editor's environment.`;
+      if (deps.variables.includes(symbol.name))
+        return formatted`${code(symbol.name)} is set in the editor's environment.`;
       return formatted`${code(symbol.name)} is **not set** in the editor's environment, so ${symbol.hasDefault ? 'the default counts' : 'the server does not start'}.`;
     case 'secret':
       return formatted`${code(symbol.name)} is a secret whose value you enter with *Set Secret…*.`;
@@ -70,9 +55,14 @@ function say(symbol: ConfigSymbol, deps: HoverDeps): Markdown | undefined {
       if (symbol.server === undefined || symbol.argument !== undefined) return undefined;
       return deps.toolText(symbol.server, symbol.tool);
     case 'pattern':
-      return patternText(symbol, deps);
-    case 'transform':
-      return transformText(symbol, deps);
+    case 'transform': {
+      const { of, server } = symbol;
+      if (of !== 'tools' || server === undefined) return undefined;
+      const names = deps.tools(server).map(({ original }) => original);
+      if (names.length === 0)
+        return formatted`${code(server)} has not listed its tools yet, so their names are not known.`;
+      return symbol.kind === 'pattern' ? patternText(symbol, server, names) : transformText(symbol, names);
+    }
   }
 }
 
@@ -80,28 +70,21 @@ function keyText(key: string, doc: KeyDoc): Markdown {
   return formatted`**${key}**\n\n${documentation(doc)}`;
 }
 
-function patternText(symbol: Extract<ConfigSymbol, { kind: 'pattern' }>, deps: HoverDeps): Markdown | undefined {
-  if (symbol.of !== 'tools' || symbol.server === undefined || symbol.node.kind !== 'scalar') return undefined;
-  const names = deps.toolNames(symbol.server);
-  if (!names) return notListed(symbol.server);
-  const { value, source } = symbol.node;
-  const pattern = compilePattern(typeof value === 'string' ? value : source);
+function patternText({ node }: SymbolOf<'pattern'>, server: string, names: readonly string[]): Markdown {
+  const pattern = compilePattern(textOf(node) ?? '');
   const matched = names.filter((name) => pattern.matches(name));
-  const of = formatted`of the ${names.length} ${names.length === 1 ? 'tool' : 'tools'} of ${code(symbol.server)}`;
+  const of = formatted`of the ${names.length} ${names.length === 1 ? 'tool' : 'tools'} of ${code(server)}`;
   if (matched.length === 0) return formatted`Matches **none** ${of}.`;
   const shown = markdownList(matched.slice(0, mostNames).map(code), ', ');
   const rest = matched.length > mostNames ? formatted` and ${matched.length - mostNames} more` : noMarkdown;
   return formatted`Matches **${matched.length}** ${of}: ${shown}${rest}.`;
 }
 
-function transformText(symbol: Extract<ConfigSymbol, { kind: 'transform' }>, deps: HoverDeps): Markdown | undefined {
-  if (symbol.of !== 'tools' || symbol.server === undefined) return undefined;
-  const names = deps.toolNames(symbol.server);
-  if (!names) return notListed(symbol.server);
-  const steps = symbol.steps.items.map(transformOf);
-  const step = steps[symbol.index];
-  const before = steps.slice(0, symbol.index).filter((one) => one !== undefined);
-  if (!step || names.length === 0) return undefined;
+function transformText({ steps: list, index }: SymbolOf<'transform'>, names: readonly string[]): Markdown | undefined {
+  const steps = list.items.map(transformOf);
+  const step = steps[index];
+  const before = steps.slice(0, index).filter((one) => one !== undefined);
+  if (!step) return undefined;
   // Examples are names with a visible change: for a replaced prefix, names with that prefix.
   const entering = names.map((name) => transformName(name, before));
   const telling = step.kind === 'replacePrefix' ? entering.filter((name) => name.startsWith(step.remove)) : entering;
@@ -111,10 +94,8 @@ function transformText(symbol: Extract<ConfigSymbol, { kind: 'transform' }>, dep
     const note = isValidName(after) ? noMarkdown : formatted` *(not a valid name)*`;
     return formatted`| ${codeCell(name)} | ${codeCell(after)}${note} |`;
   });
-  const heading =
-    symbol.index === 0
-      ? 'before'
-      : `before, after ${symbol.index === 1 ? 'the step' : `the ${symbol.index} steps`} above`;
+  const above = index === 1 ? 'the step' : `the ${index} steps`;
+  const heading = index === 0 ? 'before' : `before, after ${above} above`;
   return markdownList([formatted`| ${heading} | after |`, formatted`|---|---|`, ...rows], '\n');
 }
 
@@ -125,8 +106,4 @@ function transformOf(node: ValueNode): Transform | undefined {
   if (add !== undefined) return suffix ? { kind: 'suffix', add } : { kind: 'prefix', add };
   const [remove, added] = [textOf(valueIn(prefix, 'remove')), textOf(valueIn(prefix, 'add'))];
   return remove === undefined || added === undefined ? undefined : { kind: 'replacePrefix', remove, add: added };
-}
-
-function notListed(server: string): Markdown {
-  return formatted`${code(server)} has not listed its tools yet, so their names are not known.`;
 }

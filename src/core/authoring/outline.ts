@@ -1,4 +1,7 @@
-/** Makes the outline of a config file, broken or not, of its servers and keys. Everything here is pure. */
+/** Makes the outline of a config file, broken or not, and renames its servers (E2). `core/team/renaming` renames them in other files. Pure. */
+import { validateId } from '../config/edit/newServer.js';
+import { EditNodes } from '../yaml/editNodes.js';
+import { renameKey, type TextEdit } from '../yaml/edits.js';
 import { sketch, type SketchEntry } from '../yaml/sketch.js';
 import type { Span } from '../yaml/textPositions.js';
 
@@ -14,7 +17,7 @@ export interface OutlineEntry {
 
 /** @param text without a byte order mark */
 export function outline(text: string): OutlineEntry[] {
-  const entries = sketch(text).root?.entries ?? [];
+  const entries = sketch(text).box([])?.entries ?? [];
   return entries.map((entry) => outlined(entry, entry.key === 'servers' ? 'servers' : 'key', 0));
 }
 
@@ -44,4 +47,16 @@ function outlined(entry: SketchEntry, kind: 'key' | 'servers' | 'server' | 'name
     keySpan,
     children: kind === 'name' || depth >= deepest ? [] : inside.map((one) => outlined(one, below, depth + 1)),
   };
+}
+
+export function serverAt(text: string, offset: number): { readonly id: string; readonly keySpan: Span } | undefined {
+  return serversIn(text).find(({ keySpan }) => keySpan.start <= offset && offset <= keySpan.end);
+}
+
+/** Returns the edits, or a sentence with the reason against the new id. */
+export function renamedServer(text: string, { start }: Span, to: string): readonly TextEdit[] | string {
+  const nodes = EditNodes.read(text);
+  if (!nodes) return 'The file has an error. Correct it before you rename a server.';
+  const why = validateId(to, new Set(serversIn(text).map(({ id }) => id)));
+  return why ?? renameKey(nodes, start, to) ?? 'This id cannot be changed here.';
 }

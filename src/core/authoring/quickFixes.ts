@@ -3,31 +3,44 @@
  * changed since. `safe` fixes change no working part and may be applied all at once.
  */
 import { runtimeCodes, type Problem, type ProblemCode } from '../base/problem.js';
-import { EditNodes, isAnchored, isMap, isScalar } from '../yaml/editNodes.js';
+import { EditNodes, isAlias, isAnchored, isMap, isScalar } from '../yaml/editNodes.js';
 import * as edits from '../yaml/edits.js';
 import { nearest } from '../base/nearest.js';
 import { isObject } from '../base/isObject.js';
 import { asText } from '../base/text.js';
 import * as serverEdits from '../config/edit/serverEdits.js';
-import { suggestKey } from '../config/keys.js';
+import { suggestKey, suggestTransports, transportOfKey } from '../config/keys.js';
+import { commandWords } from '../config/read/commandWords.js';
 import { builtInToolset, type ConfigDeps } from '../config/model.js';
 import { parseMindsFile } from '../config/read/parse.js';
 import { TextPositions } from '../yaml/textPositions.js';
 import { everySyntax, piecesOf } from '../config/foreignReferences.js';
 import { isSecretName } from '../config/read/references.js';
 import { readYaml } from '../yaml/yamlTree.js';
-import { textOf, valueIn, type ValueNode } from '../yaml/valueNodes.js';
-import * as keyFixes from './keyFixes.js';
-import { fix, type KeySymbol, type QuickFix, type ServerCommand } from './keyFixes.js';
-import type { KnownTool } from './suggestion.js';
+import { textOf, valueIn, type MapEntry, type ValueNode } from '../yaml/valueNodes.js';
+import type { CompletionDeps, KnownTool } from './completion.js';
 import { symbolsAt, symbolsOf, type ConfigSymbol } from './symbols.js';
 
-export interface QuickFixDeps {
-  /** Returns all tools of a server, or none if they are unknown. */
-  readonly tools: (server: string) => readonly KnownTool[];
+export interface QuickFix {
+  readonly title: string;
+  readonly does:
+    | { readonly kind: 'edit'; readonly edits: readonly edits.TextEdit[] }
+    | { readonly kind: 'command'; readonly command: ServerCommand; readonly server: string }
+    | { readonly kind: 'create'; readonly path: string }
+    /** The person enters the value of a secret; the edits are made when they have. */
+    | { readonly kind: 'secret'; readonly name: string; readonly edits: readonly edits.TextEdit[] };
+  /** True for the most likely fix. */
+  readonly preferred: boolean;
+  readonly safe: boolean;
+}
+
+type ServerCommand = 'restart' | 'start' | 'showServerLog' | 'signIn' | 'approve' | 'acceptTools' | 'removeRivals';
+
+type KeySymbol = Extract<ConfigSymbol, { kind: 'key' }>;
+
+export interface QuickFixDeps extends Pick<CompletionDeps, 'tools' | 'variables'> {
   /** True if a server can restart, false if it can only start. */
   readonly restartable: (server: string) => boolean;
-  readonly variables: readonly string[];
   /** True if a path of the workspace folder is free for a new file. */
   readonly isFree: (path: string) => boolean;
 }
@@ -50,9 +63,6 @@ export class QuickFixes {
   private readonly symbols: readonly ConfigSymbol[];
   private readonly root: ValueNode;
   private readonly positions: TextPositions;
-  /** The first key at an offset, and the first key with a scalar at an offset. */
-  private readonly keys = new Map<number, KeySymbol>();
-  private readonly keysOfValues = new Map<number, KeySymbol>();
 
   constructor(
     private readonly text: string,
@@ -62,15 +72,10 @@ export class QuickFixes {
     this.root = readYaml(text).root;
     this.symbols = symbolsOf(this.root);
     this.positions = new TextPositions(text);
-    for (const symbol of this.symbols.filter((one) => one.kind === 'key').reverse()) {
-      const { keySpan, value } = symbol.entry;
-      this.keys.set(keySpan.start, symbol);
-      if (value.kind === 'scalar') this.keysOfValues.set(value.span.start, symbol);
-    }
   }
 
   for(problem: Problem): QuickFix[] {
-    const broken = problem.code === 'yaml-syntax' ? keyFixes.spacesForTabs(this.text) : [];
+    const broken = problem.code === 'yaml-syntax' ? spacesForTabs(this.text) : [];
     const fixes = this.nodes ? this.mechanical(problem, this.nodes) : broken;
     const { server, tool } = problem;
     const blacklisted =
@@ -112,7 +117,7 @@ export class QuickFixes {
       const found = this.mechanical(problem, nodes, 'together').find((fix) => fix.safe);
       return found?.does.kind === 'edit' ? [found.does.edits] : [];
     });
-    return [...togetherSafe(this.text, safe, this.deps.variables)];
+    return safe.length === 0 ? [] : [...togetherSafe(this.text, safe, this.deps.variables)];
   }
 
   private ofServer({ code, server, severity, related = [] }: Problem): QuickFix[] {
@@ -144,8 +149,10 @@ export class QuickFixes {
   private mechanical(problem: Problem, nodes: EditNodes, how: 'alone' | 'together' = 'alone'): QuickFix[] {
     const { code, server = '', instead } = problem;
     const [at, end] = this.offsets(problem);
-    const key = this.keys.get(at);
-    const valueKey = this.keysOfValues.get(at);
+    const keyWith = (isMeant: (entry: MapEntry) => boolean): KeySymbol | undefined =>
+      this.symbols.find((one): one is KeySymbol => one.kind === 'key' && isMeant(one.entry));
+    const key = keyWith(({ keySpan }) => keySpan.start === at);
+    const valueKey = keyWith(({ value }) => value.kind === 'scalar' && value.span.start === at);
     const ofKey = (make: (nodes: EditNodes, key: KeySymbol) => QuickFix[]): QuickFix[] => (key ? make(nodes, key) : []);
     /** @param name the only key with this fix */
     const ofValue = (make: (nodes: EditNodes, key: KeySymbol) => QuickFix[], name = valueKey?.entry.key): QuickFix[] =>
@@ -153,38 +160,34 @@ export class QuickFixes {
     /** True if a value ends at the end of the wrong one. */
     const isAsLong = ({ entry }: KeySymbol): boolean => entry.value.span.end === end;
     const remove = (own: KeySymbol, title: string): QuickFix[] =>
-      this.ownKey(own) && isAsLong(own) ? keyFixes.removal(nodes, own, title) : [];
+      this.ownKey(own) && isAsLong(own) ? removal(nodes, own, title) : [];
     const deadPattern = (): QuickFix[] => this.deadPattern(nodes, at, problem);
     const prefix = (): QuickFix[] =>
       fix(`Add the prefix '${server}_'`, serverEdits.addPrefix(this.text, server, `${server}_`), 'preferred');
-    const transportFix = (): QuickFix[] => ofValue((_, own) => keyFixes.transport(nodes, own, code), 'transport');
+    const transportFix = (): QuickFix[] => ofValue((_, own) => transport(nodes, own, code), 'transport');
     const made: Partial<Record<ProblemCode, () => QuickFix[]>> = {
-      'unknown-key': () => ofKey(keyFixes.unknownKey),
+      'unknown-key': () => ofKey(unknownKey),
       'transport-sse': transportFix,
       'transport-unsupported': transportFix,
       'command-with-arguments': () =>
-        ofValue((_, own) => (this.ownKey(own) ? keyFixes.argumentsOfCommand(nodes, own) : []), 'command'),
+        ofValue((_, own) => (this.ownKey(own) ? argumentsOfCommand(nodes, own) : []), 'command'),
       'version-missing': () => fix("Add 'version: 1'", serverEdits.insertVersion(nodes), 'safe'),
       'version-unsupported': () => fix("Change to 'version: 1'", serverEdits.insertVersion(nodes), 'preferred'),
-      'key-not-for-transport': () =>
-        ofKey((_, own) => (this.ownKey(own) ? keyFixes.keyNotForTransport(nodes, own) : [])),
-      'duplicate-key': () => keyFixes.duplicateKey(nodes, at),
+      'key-not-for-transport': () => ofKey((_, own) => (this.ownKey(own) ? keyNotForTransport(nodes, own) : [])),
+      'duplicate-key': () => duplicateKey(nodes, at),
       'missing-key': () => this.missingTransport(problem, nodes, how),
-      'wrong-type': () => ofValue(keyFixes.wrongType),
-      'duration-invalid': () => ofValue(keyFixes.duration),
-      'url-invalid': () => ofValue(keyFixes.url),
+      'wrong-type': () => ofValue(wrongType),
+      'duration-invalid': () => ofValue(duration),
+      'url-invalid': () => ofValue(url),
       'reference-not-replaced': () =>
         ['command', 'sessionId', 'clientId'].includes(valueKey?.entry.key ?? '') ? [] : this.reference(at, end),
       'command-not-found': () =>
-        ofValue(
-          (_, own) => (instead !== undefined && isAsLong(own) ? keyFixes.changeTo(nodes, own, instead) : []),
-          'command',
-        ),
+        ofValue((_, own) => (instead !== undefined && isAsLong(own) ? changeTo(nodes, own, instead) : []), 'command'),
       'cwd-missing': () => ofValue((_, own) => remove(own, "Remove 'cwd' to run in the workspace folder"), 'cwd'),
       'env-file-unusable': () =>
         ofValue((_, own) => [...this.newFile(own), ...remove(own, "Remove 'envFile'")], 'envFile'),
       'server-id-invalid': () => this.serverId(nodes, at),
-      'duplicate-server': () => [...this.serverId(nodes, at), ...keyFixes.duplicateKey(nodes, at)],
+      'duplicate-server': () => [...this.serverId(nodes, at), ...duplicateKey(nodes, at)],
       'published-name-invalid': () => this.affixes(nodes, problem),
       'env-unset': () => this.unsetVariable(nodes, problem),
       'secret-unset': () => this.named('secret', problem).map(({ name }) => secretFix(name, [], true)),
@@ -269,7 +272,7 @@ export class QuickFixes {
       if (symbol.level !== 'transformItem' && symbol.entry.key !== 'add') return [];
       const written = textOf(symbol.entry.value) ?? '';
       const usable = written.replace(/[^a-zA-Z0-9_-]+/g, '_');
-      return usable === written ? [] : keyFixes.changeTo(nodes, symbol, usable);
+      return usable === written ? [] : changeTo(nodes, symbol, usable);
     });
   }
 
@@ -321,69 +324,173 @@ export class QuickFixes {
   }
 }
 
+/** @param rank a safe fix is preferred too */
+function fix(title: string, made: edits.Edits, rank: 'possible' | 'preferred' | 'safe' = 'possible'): QuickFix[] {
+  if (!made || made.length === 0) return [];
+  return [{ title, does: { kind: 'edit', edits: made }, preferred: rank !== 'possible', safe: rank === 'safe' }];
+}
+
+function scalarAt({ entry: { value } }: KeySymbol): string {
+  return value.kind === 'scalar' ? String(value.value) : '';
+}
+
+function changeTo(nodes: EditNodes, { entry }: KeySymbol, to: string): QuickFix[] {
+  return fix(`Change to '${to}'`, edits.replaceValue(nodes, entry.keySpan.start, to), 'preferred');
+}
+
+function removal(nodes: EditNodes, { entry }: KeySymbol, title = `Remove '${entry.key}'`): QuickFix[] {
+  return fix(title, edits.removeKey(nodes, entry.keySpan.start));
+}
+
+function unknownKey(nodes: EditNodes, symbol: KeySymbol): QuickFix[] {
+  const { level, entry, map, doc } = symbol;
+  if (doc) return [];
+  const at = entry.keySpan.start;
+  const remove = removal(nodes, symbol);
+  const { value } = entry;
+  if (level === 'server' && entry.key.toLowerCase() === 'disabled') {
+    if (value.kind !== 'scalar' || typeof value.value !== 'boolean' || map.entries.has('enabled')) return remove;
+    const key = edits.renameKey(nodes, at, 'enabled');
+    const turned = edits.replaceValue(nodes, at, String(!value.value), 'raw');
+    return [...fix(`Change to 'enabled: ${!value.value}'`, key && turned && [...key, ...turned], 'safe'), ...remove];
+  }
+  const meant = suggestKey(level, entry.key);
+  if (meant === undefined || map.entries.has(meant)) return remove;
+  // A guessed folder or file may not exist.
+  const rank = meant === 'cwd' || meant === 'envFile' ? 'preferred' : 'safe';
+  return [...fix(`Rename to '${meant}'`, edits.renameKey(nodes, at, meant), rank), ...remove];
+}
+
+function transport(nodes: EditNodes, symbol: KeySymbol, code: ProblemCode): QuickFix[] {
+  const found = scalarAt(symbol);
+  const { entry, map } = symbol;
+  const sse = code === 'transport-sse';
+  if (sse !== (found === 'sse') || found === 'stdio' || found === 'streamable_http') return [];
+  const isProgram = sse && map.entries.has('command') && !map.entries.has('url');
+  const meant = isProgram ? ['stdio'] : suggestTransports(found);
+  const rank = sse ? 'safe' : meant.length > 1 ? 'possible' : 'preferred';
+  return meant.flatMap((value) =>
+    fix(`Change to 'transport: ${value}'`, edits.replaceValue(nodes, entry.keySpan.start, value), rank),
+  );
+}
+
+function keyNotForTransport(nodes: EditNodes, symbol: KeySymbol): QuickFix[] {
+  const { level, entry, map } = symbol;
+  const belongsTo = level === 'server' ? transportOfKey.get(entry.key) : undefined;
+  if (belongsTo === undefined || textOf(map.entries.get('transport')?.value) === belongsTo) return [];
+  return removal(nodes, symbol);
+}
+
+function duplicateKey(nodes: EditNodes, at: number): QuickFix[] {
+  const { map, pair } = nodes.pairAt(at) ?? {};
+  // Headers are the same key in upper and lower case.
+  const name = ({ key }: { readonly key: unknown }): string => asText(isScalar(key) ? key.value : key).toLowerCase();
+  if (!map || !pair || map.items.filter((one) => name(one) === name(pair)).length < 2) return [];
+  return fix('Remove this duplicate', edits.removeKey(nodes, at));
+}
+
+function wrongType(nodes: EditNodes, symbol: KeySymbol): QuickFix[] {
+  const { value, keySpan } = symbol.entry;
+  const kind = symbol.doc?.value.kind;
+  if (value.kind !== 'scalar' || value.value === null) return [];
+  const change = (title: string, to: string, rank: 'preferred' | 'safe'): QuickFix[] =>
+    fix(`Change to ${title}`, edits.replaceValue(nodes, keySpan.start, to, 'raw'), rank);
+  if (kind === 'truth') {
+    const [, yes, no] = /^(?:(true|yes|on)|(false|no|off))$/i.exec(String(value.value)) ?? [];
+    const said = yes === undefined ? no && 'false' : 'true';
+    return said === undefined ? [] : change(`'${said}'`, said, 'safe');
+  }
+  const written = nodes.text.slice(value.span.start, value.span.end);
+  if ((kind !== 'texts' && kind !== 'arguments') || /^[|>&*!]|[\r\n]/.test(written)) return [];
+  return change(`the list '[${written}]'`, `[${edits.scalarText(String(value.value))}]`, 'preferred');
+}
+
+function duration(nodes: EditNodes, symbol: KeySymbol): QuickFix[] {
+  const [, amount = '0', unit = ''] =
+    /^(\d{1,4}) ?(h|hours?|min|minutes?|sec|seconds?)?$/i.exec(scalarAt(symbol).trim()) ?? [];
+  if (amount === '0') return [];
+  const letter = unit.charAt(0).toLowerCase();
+  const options =
+    letter === 'h' ? [`${Number(amount) * 60}m`] : letter ? [amount + letter] : [`${amount}s`, `${amount}ms`];
+  const rank = options.length === 1 ? 'preferred' : 'possible';
+  return options.flatMap((value) =>
+    fix(`Change to '${value}'`, edits.replaceValue(nodes, symbol.entry.keySpan.start, value, 'raw'), rank),
+  );
+}
+
+/** Moves words behind the program into the arguments. Shared keys get no fix: other servers may have other partners. */
+function argumentsOfCommand(nodes: EditNodes, symbol: KeySymbol): QuickFix[] {
+  const at = symbol.entry.keySpan.start;
+  const [program, ...more] = commandWords(scalarAt(symbol)) ?? [];
+  const { map, pair } = nodes.pairAt(at) ?? {};
+  if (program === undefined || more.length === 0 || !map || !pair) return [];
+  const command = edits.replaceValue(nodes, at, program);
+  const words = more.map((word) => edits.scalarText(word, "'"));
+  const written = nodes.pairOf(map, 'args');
+  const isShared = [pair.value, written?.pair.value].some((node) => isAlias(node) || isAnchored(node));
+  if (isShared || (!written && symbol.map.entries.has('args'))) return [];
+  const moved = written
+    ? edits.prependItems(nodes, written, words)
+    : edits.insertAfter(nodes, at, 'args', `[${words.join(', ')}]`);
+  return fix("Move the arguments to 'args'", command && moved && [...command, ...moved], 'safe');
+}
+
+function url(nodes: EditNodes, symbol: KeySymbol): QuickFix[] {
+  const written = scalarAt(symbol).trim();
+  if (!/^(?:localhost|\d+(?:\.\d+){3}|[\w-]+(?:\.[\w-]+)+)(?::\d+)?(?:\/\S*)?$/i.test(written)) return [];
+  return changeTo(nodes, symbol, `${/^(?:localhost|127\.)/i.test(written) ? 'http' : 'https'}://${written}`);
+}
+
+/** Offers spaces for tabs in the indentation, if the result is YAML. Other tabs stay if possible. */
+function spacesForTabs(text: string): QuickFix[] {
+  const tab = /^ {1,8}(?=[^\s#])/m.exec(text)?.[0] ?? '  ';
+  const spaces = (blanks: string): string => blanks.replaceAll('\t', tab);
+  for (const indentation of [/^\t[ \t]*/gm, /^ *\t[ \t]*/gm]) {
+    if (!EditNodes.read(text.replace(indentation, spaces))) continue;
+    const made = [...text.matchAll(indentation)].map(({ 0: blanks, index }) => ({
+      span: { start: index, end: index + blanks.length },
+      text: spaces(blanks),
+    }));
+    return fix('Change the tabs to spaces', made, 'preferred');
+  }
+  return [];
+}
+
 /** Returns a value that the person replaces, in flow style. */
 function exampleOf(schema: unknown): string {
-  if (!isObject(schema)) return "''";
-  const { default: byDefault, const: only, enum: values, type } = schema;
+  const { default: byDefault, const: only, enum: values } = isObject(schema) ? schema : {};
   const known = byDefault ?? only ?? (Array.isArray(values) ? (values as unknown[])[0] : undefined);
-  if (known !== undefined) return JSON.stringify(known);
-  const examples: Readonly<Record<string, string>> = {
-    number: '0',
-    integer: '0',
-    boolean: 'true',
-    array: '[]',
-    object: '{}',
-  };
-  return examples[asText(type)] ?? "''";
+  return known === undefined ? "''" : JSON.stringify(known);
 }
 
 type Fix = readonly edits.TextEdit[];
 
-/** The limit of tried texts. Untried fixes are left out. */
+/** The limit of fixes that are tried one by one, because each costs a reading of the file. */
 const mostTried = 24;
 
 /** Returns the edits of compatible fixes: each may be safe, but two of them may have the same result. */
 function togetherSafe(text: string, fixes: readonly Fix[], variables: readonly string[]): Fix {
   // A mistake shared by several servers has a fix for each.
   const different = [...new Map(fixes.map((fix) => [JSON.stringify(fix), fix])).values()];
-  if (different.length === 0) return [];
   const deps: ConfigDeps = {
     env: Object.fromEntries(variables.map((name) => [name, ''])),
     directoryExists: () => true,
     secret: () => '',
   };
   const before = outcomeOf(text, deps);
-  let left = mostTried;
   const works = (made: Fix): boolean => {
-    if (edits.withoutOverlaps(made).length < made.length || left-- <= 0) return false;
+    if (edits.withoutOverlaps(made).length < made.length) return false;
     const after = outcomeOf(edits.applyEdits(text, made), deps);
-    if (after.duplicates > before.duplicates) return false;
-    return before.isRefused || (!after.isRefused && [...before.valid].every((id) => after.valid.has(id)));
+    return after.duplicates <= before.duplicates && [...before.working].every((id) => after.working.has(id));
   };
-  let kept: Fix = [];
-  const waiting: (readonly Fix[])[] = [different];
-  for (let part = waiting.pop(); part; part = waiting.pop()) {
-    const tried = [...kept, ...part.flat()];
-    if (works(tried)) kept = tried;
-    else if (part.length > 1) waiting.push(part.slice(part.length >> 1), part.slice(0, part.length >> 1));
-  }
-  return kept;
+  const tried = works(different.flat()) ? [different.flat()] : different.slice(0, mostTried);
+  return tried.reduce((kept, fix) => (works([...kept, ...fix]) ? [...kept, ...fix] : kept), []);
 }
 
-interface Outcome {
-  readonly isRefused: boolean;
-  readonly valid: ReadonlySet<string>;
-  /** The number of keys that are twice in a map. */
-  readonly duplicates: number;
-}
-
-function outcomeOf(text: string, deps: ConfigDeps): Outcome {
+/** `working` has the ids of valid servers, and an empty text for a file that is not refused. */
+function outcomeOf(text: string, deps: ConfigDeps): { readonly working: Set<string>; readonly duplicates: number } {
   const parsed = parseMindsFile({ file: '', folder: '/', text }, deps);
-  const servers = parsed.kind === 'accepted' ? parsed.servers : [];
-  const symbols = symbolsOf(readYaml(text).root);
-  return {
-    isRefused: parsed.kind === 'refused',
-    valid: new Set(servers.flatMap(({ kind, id }) => (kind === 'valid' ? [id] : []))),
-    duplicates: new Set(symbols.flatMap((one) => (one.kind === 'key' ? one.map.duplicates : []))).size,
-  };
+  const ids = parsed.kind === 'refused' ? [] : parsed.servers.flatMap(({ kind, id }) => (kind === 'valid' ? [id] : []));
+  const duplicates = parsed.problems.filter(({ code }) => code === 'duplicate-key').length;
+  return { working: new Set(parsed.kind === 'refused' ? [] : ['', ...ids]), duplicates };
 }

@@ -25,12 +25,6 @@ export function duplicateServer(place: Place, id: string, first: Place): Problem
   return problem('duplicate-server', 'error', place, message, fix, firstEntry(first));
 }
 
-export function jsonRootNotAMap(place: Place, found: string, what = 'The file'): Problem {
-  const message = `${what} is ${found}; expected an object from server ids to their settings.`;
-  const fix = 'Write `{ "mcpServers": { … } }`, or the servers themselves in one object.';
-  return problem('servers-not-a-map', 'error', place, message, fix);
-}
-
 /** @param written the keys beside it, so the fix makes no duplicate */
 export function unknownKey(place: Place, level: KeyLevel, key: string, written: ReadonlyMap<string, unknown>): Problem {
   const known = keysOf(level);

@@ -15,11 +15,6 @@ export interface PairPlace {
   readonly pair: Pair;
 }
 
-interface ItemPlace {
-  readonly list: YAMLSeq;
-  readonly index: number;
-}
-
 export class EditNodes {
   private pairsByStart: Map<number | undefined, PairPlace> | undefined;
 
@@ -47,7 +42,7 @@ export class EditNodes {
   }
 
   /** Returns the list item at this offset. A map in block style begins with its first key. */
-  itemAt(offset: number): ItemPlace | undefined {
+  itemAt(offset: number): { readonly list: YAMLSeq; readonly index: number } | undefined {
     for (const list of this.collections(this.root).filter(isSeq)) {
       const index = list.items.findIndex((item) => spanOf(item)?.start === offset);
       if (index >= 0) return { list, index };

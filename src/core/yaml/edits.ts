@@ -98,7 +98,8 @@ export function removeKey(nodes: EditNodes, keyStart: number): Edits {
 function removeAt(nodes: EditNodes, collection: Collection, index: number): Edits {
   const item: unknown = collection.items[index];
   const { start, end } = nodes.extent(item);
-  if (hasAnchor(nodes.text.slice(start, end))) return undefined;
+  const hasAnchor = /(?:^|[\s,[{:])&[^\s&]/.test(nodes.text.slice(start, end));
+  if (hasAnchor) return undefined;
   if (collection.flow) return removeInFlow(nodes, collection, index, { start, end });
   // An anchor without content would change the meaning of its aliases.
   if (isMap(collection) && collection.items.length === 1 && collection.anchor !== undefined) return undefined;
@@ -185,21 +186,20 @@ export function insertion(at: number, text: string): TextEdit {
   return { span: { start: at, end: at }, text };
 }
 
-/** Removes an item with its comma, and its line if the line has no other content. */
+/** Removes an item with its comma, and its line if the line has no other content. No edit if a comment is before its comma. */
 function removeInFlow(nodes: EditNodes, collection: Collection, index: number, span: Span): Edits {
   const comma = nodes.skipBlank(span.end);
   if (nodes.text[comma] === ',') {
-    const isNear = nodes.text.slice(span.end, comma).trim() === '';
-    const behind = isNear ? comma + 1 : span.end;
+    if (nodes.text.slice(span.end, comma).trim() !== '') return undefined;
+    const behind = comma + 1;
     const gap = /^[ \t]*/.exec(nodes.text.slice(behind))?.[0].length ?? 0;
     const isLast = behind + gap === nodes.lineEnd(behind);
-    if (isNear && isLast && nodes.beginsLine(span.start)) {
+    if (isLast && nodes.beginsLine(span.start)) {
       return [{ span: { start: nodes.lineStart(span.start), end: nodes.nextLine(behind) }, text: '' }];
     }
     // A comment must not move to the line of the text before it.
     const end = isLast || nodes.text[behind + gap] === '#' ? behind : behind + gap;
-    const edits = [{ span: { start: span.start, end }, text: '' }];
-    return isNear ? edits : [...edits, { span: { start: comma, end: comma + 1 }, text: '' }];
+    return [{ span: { start: span.start, end }, text: '' }];
   }
   const before: unknown = collection.items[index - 1];
   if (before === undefined) return [{ span, text: '' }];
@@ -210,8 +210,4 @@ function removeInFlow(nodes: EditNodes, collection: Collection, index: number, s
     { span: { start, end: start + 1 }, text: '' },
     { span, text: '' },
   ];
-}
-
-function hasAnchor(text: string): boolean {
-  return /(?:^|[\s,[{:])&[^\s&]/.test(text);
 }

@@ -21,30 +21,14 @@ export function readJson(text: string): JsonReading {
   const root = parseTree(text, found, { allowTrailingComma: true, allowEmptyContent: true });
   // The errors after the first are most often its consequences.
   const errors = found.slice(0, 1).map(({ error, offset, length }) => ({
-    what: phrases[printParseErrorCode(error)] ?? 'it cannot be read here',
+    // For example `CommaExpected`.
+    what: printParseErrorCode(error)
+      .replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
+      .trim(),
     span: { start: offset, end: offset + length },
   }));
   return { errors, root: root && errors.length === 0 ? nodeOf(root, text) : emptyNode() };
 }
-
-const phrases: Readonly<Record<string, string>> = {
-  InvalidSymbol: 'an unknown word; texts are written in double quotes',
-  InvalidNumberFormat: 'a number is malformed',
-  PropertyNameExpected: 'a key in double quotes is expected',
-  ValueExpected: 'a value is expected',
-  ColonExpected: 'a colon is missing',
-  CommaExpected: 'a comma is missing',
-  CloseBraceExpected: 'a closing brace is missing',
-  CloseBracketExpected: 'a closing bracket is missing',
-  EndOfFileExpected: 'there is more after the end',
-  InvalidCommentToken: 'a comment is malformed',
-  UnexpectedEndOfComment: 'a comment is not closed',
-  UnexpectedEndOfString: 'a text is not closed',
-  UnexpectedEndOfNumber: 'a number is malformed',
-  InvalidUnicode: 'a text has a malformed escape',
-  InvalidEscapeCharacter: 'a text has an unknown escape',
-  InvalidCharacter: 'a text has a control character',
-};
 
 function firstTooDeep(text: string): number | undefined {
   const scanner = createScanner(text, true);

@@ -76,9 +76,6 @@ const flowGap = /[ \t]+|(?<=[\s,[{])#[^\r\n]*/y;
 
 export class Sketch {
   private readonly boxes = new Map<string, SketchBox>();
-  /** The path of each anchor and of each use of an alias. */
-  readonly anchors = new Map<string, SketchPath>();
-  readonly aliases: { readonly name: string; readonly path: SketchPath }[] = [];
   slot: Slot | undefined;
   private readonly stack: SketchBox[] = [];
   private at = 0;
@@ -92,10 +89,6 @@ export class Sketch {
     // The text behind the last line break counts as a line, even if it is empty.
     while (this.at <= text.length) this.line();
     this.closeTo(0);
-  }
-
-  get root(): SketchBox | undefined {
-    return this.box([]);
   }
 
   box(path: SketchPath): SketchBox | undefined {
@@ -170,7 +163,7 @@ export class Sketch {
   private value(role: Slot['role'], path: SketchPath, column: number, before: number, entry?: SketchEntry): void {
     const start = this.at;
     this.take(blanks);
-    for (let mark; (mark = this.take(blockMark)); this.take(blanks)) this.anchor(mark, path);
+    while (this.take(blockMark)) this.take(blanks);
     if (this.isLineOver()) return this.note(role, path, { start, end: this.at }, before);
     if (/[{[]/.test(this.text.charAt(this.at))) return this.flow(path, column, entry);
     const header = this.take(/[|>][-+0-9]*[ \t]*(?:#[^\r\n]*)?(?![^\r\n])/y);
@@ -180,7 +173,7 @@ export class Sketch {
     }
     const word = this.word(blockWordEnd);
     this.note(role, path, word, before);
-    this.finish(word, path, entry);
+    this.finish(word, entry);
   }
 
   private blockText(column: number): void {
@@ -238,9 +231,7 @@ export class Sketch {
         gap = this.at;
         continue;
       }
-      const mark = this.take(flowMark);
-      if (mark) {
-        this.anchor(mark, next);
+      if (this.take(flowMark)) {
         gap = this.at;
         continue;
       }
@@ -254,7 +245,7 @@ export class Sketch {
         next = this.next(box);
         gap = this.at;
       } else {
-        this.finish(word, next, entry);
+        this.finish(word, entry);
         gap = word.end + 1;
       }
     }
@@ -289,14 +280,9 @@ export class Sketch {
     return entry;
   }
 
-  private finish({ text, quote, end }: Word, path: SketchPath, entry: SketchEntry | undefined): void {
-    if (!quote && text.startsWith('*')) this.aliases.push({ name: text.slice(1), path });
+  private finish({ text, end }: Word, entry: SketchEntry | undefined): void {
     if (entry) entry.text = text;
     this.reached = end;
-  }
-
-  private anchor(mark: string, path: SketchPath): void {
-    if (mark.startsWith('&')) this.anchors.set(mark.slice(1), path);
   }
 
   private next(box: SketchBox): SketchPath {

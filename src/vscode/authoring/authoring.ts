@@ -3,13 +3,10 @@ import * as vscode from 'vscode';
 import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { complete } from '../../core/authoring/completion.js';
+import { complete, type KnownTool, type Suggestion } from '../../core/authoring/completion.js';
 import { hover } from '../../core/authoring/hover.js';
-import { renamedServer, serverAt } from '../../core/authoring/renaming.js';
-import { outline, type OutlineEntry } from '../../core/authoring/outline.js';
-import { QuickFixes } from '../../core/authoring/quickFixes.js';
-import type { QuickFix } from '../../core/authoring/keyFixes.js';
-import type { KnownTool, Suggestion } from '../../core/authoring/suggestion.js';
+import { outline, renamedServer, serverAt, type OutlineEntry } from '../../core/authoring/outline.js';
+import { QuickFixes, type QuickFix } from '../../core/authoring/quickFixes.js';
 import { inert, formatted, markdownList, type Markdown } from '../../core/base/inert.js';
 import type { Problem } from '../../core/base/problem.js';
 import { sameAs, samePath } from '../../core/base/paths.js';
@@ -83,17 +80,12 @@ export function createAuthoring(slot: EngineSlot) {
     },
 
     hover: (document: vscode.TextDocument, position: vscode.Position): vscode.Hover | undefined => {
-      const { variables, tools } = known(document);
       const found = hover(document.getText(), document.offsetAt(position), {
-        toolNames: (server) => {
-          const names = tools(server).map(({ original }) => original);
-          return names.length > 0 ? names : undefined;
-        },
+        ...known(document),
         toolText: (server, name) => {
           const tool = statusOf(document, server)?.tools.find(({ original }) => original === name);
           return tool && overrideText(tool);
         },
-        isSet: (name) => variables.includes(name),
         serverState: (server) => stateText(statusOf(document, server)),
       });
       return found && new Hover(markdownString(found.markdown), rangeOf(document, found.span));

@@ -253,7 +253,7 @@ describe('command line', () => {
         assert.equal(checked.code, 0);
         assert.match(checked.stdout, /home[\\/]\.minds[\\/]mcp\.yaml:\d+:\d+: information server-shadowed: .*\.mcprc/);
         writeFileSync(mcprc, '{\n  "kode": { "command" "node" }\n}');
-        assert.match((await cli.run('check')).stdout, /\.mcprc:2:23: error json-syntax: .*a colon is missing/);
+        assert.match((await cli.run('check')).stdout, /\.mcprc:2:23: error json-syntax: .*colon expected/);
       } finally {
         rmSync(mcprc);
         rmSync(cli.home, { recursive: true });

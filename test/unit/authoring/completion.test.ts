@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { complete } from '../../../src/core/authoring/completion.js';
-import type { CompletionDeps, Suggestion } from '../../../src/core/authoring/suggestion.js';
+import { complete, type CompletionDeps, type Suggestion } from '../../../src/core/authoring/completion.js';
 import { parse } from '../config/fixtures.js';
 
 const around: CompletionDeps = {
@@ -54,8 +53,6 @@ describe('completion (E2)', () => {
     ['a server with no transport', 'servers:\n  a:\n    ¦', 'transport command args cwd env envFile url headers sessionId oauth enabled truely-stateless start spare tools transform timeouts prompts resources manual'],
     ['a program', `${server}    ¦`, 'args cwd env envFile enabled truely-stateless start spare tools transform timeouts prompts resources manual'],
     ['a server at a URL, while a key is typed', 'servers:\n  a:\n    ¦\n    transport: streamable_http\n', 'url headers sessionId oauth enabled truely-stateless start spare tools transform timeouts prompts resources manual'],
-    ['a transport that is merged', 'x: &x { transport: streamable_http }\nservers:\n  a:\n    <<: *x\n    ¦', 'transport url headers sessionId oauth enabled truely-stateless start spare tools transform timeouts prompts resources manual'],
-    ['in an anchor', 'x-a: &x\n  comm¦\nservers:\n  a:\n    <<: *x\n', 'transport command args cwd env envFile url headers sessionId oauth enabled truely-stateless start spare tools transform timeouts prompts resources manual'],
     ['transports', 'servers: { a: { transport: ¦ } }', 'stdio streamable_http'],
     ['truth', `${server}    enabled: ¦`, 'true false'],
     ['durations', `${server}    timeouts: { idle: ¦ }`, '10s 30s 1m 5m 10m 15m 30m 60m'],

@@ -4,9 +4,12 @@ import { read } from '../../support/markdown.js';
 import { hover, type HoverDeps } from '../../../src/core/authoring/hover.js';
 
 const around: HoverDeps = {
-  toolNames: (server) => (server === 'a' ? ['stock_open', 'browser_click', 'browser_type', 'close'] : undefined),
+  tools: (server) => {
+    const names = server === 'a' ? ['stock_open', 'browser_click', 'browser_type', 'close'] : [];
+    return names.map((original) => ({ original, description: '', arguments: new Map() }));
+  },
   toolText: (server, tool) => (server === 'a' ? formatted`about ${tool}` : undefined),
-  isSet: (name) => name === 'SET',
+  variables: ['SET'],
   serverState: (server) => (server === 'a' ? formatted`running, 4 tools` : undefined),
 };
 
@@ -25,7 +28,6 @@ describe('hover (E2)', () => {
     ['a key with a default', `${head}    ena¦bled: true\n`, /^\[enabled\][^]*Default: `true`\./],
     ['a key in flow style', `${head}    timeouts: { id¦le: 1m }\n`, /^\[idle\][^]*`15m`/],
     ['a key in an anchor', 'version: 1\nx-b: &b\n  com¦mand: x\nservers:\n  a: { <<: *b }\n', /^\[command\] \*\*command\*\*/],
-    ['a key while the YAML is broken', `${head}    truely-stat¦eless: [\n`, /^\[truely-stateless\] \*\*truely-stateless\*\*/],
     ['a server', head.replace('  a:', '  ¦a:'), /^\[a\] running, 4 tools$/],
     ['a pattern', `${head}    tools: { whitelist: ['brow¦ser_*'] }\n`, /^\['browser_\*'\] Matches \*\*2\*\* of the 4 tools of `a`: `browser_click`, `browser_type`\.$/],
     ['a pattern that matches nothing', `${head}    tools:\n      blacklist:\n        - no¦pe\n`, /^\[nope\] Matches \*\*none\*\* of the 4 tools/],

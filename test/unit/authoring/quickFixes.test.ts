@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Problem, ProblemCode } from '../../../src/core/base/problem.js';
-import type { QuickFix } from '../../../src/core/authoring/keyFixes.js';
-import { QuickFixes, type QuickFixDeps } from '../../../src/core/authoring/quickFixes.js';
+import { QuickFixes, type QuickFix, type QuickFixDeps } from '../../../src/core/authoring/quickFixes.js';
 import { applyEdits } from '../../../src/core/yaml/edits.js';
 import { curate } from '../../../src/core/tools/curate.js';
 import { definitionOf, parse } from '../config/fixtures.js';

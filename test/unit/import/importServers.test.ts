@@ -209,7 +209,7 @@ describe('import (C6)', () => {
       const found = importServers({ text, file, folders: around });
       return found.kind === 'unreadable' ? found.reason : 'read';
     };
-    assert.equal(read('{ "a": 1\n "ghp_x": 2 }', '.mcprc'), 'it is not JSON: a comma is missing in line 2');
+    assert.equal(read('{ "a": 1\n "ghp_x": 2 }', '.mcprc'), 'it is not JSON: comma expected in line 2');
     assert.equal(read('a = 1\nb = ghp_x', 'config.toml'), 'it is not TOML in line 2');
     assert.equal(read('[]', '.mcp.json'), 'it is not a JSON object');
     for (const file of ['x.json', 'x.yaml', 'x']) {

@@ -49,9 +49,8 @@ describe('a file of 2,000 lines', function () {
   const names = Array.from({ length: 100 }, (_, index) => `browser_${index}`);
   const completion = { tools: () => names.map((original) => ({ original, description: '', arguments: new Map() })), variables: names, entries: () => Promise.resolve([]) }; // oxfmt-ignore
   const around = {
-    toolNames: () => names,
+    ...completion,
     toolText: () => undefined,
-    isSet: () => true,
     serverState: () => formatted`running`,
   };
   const fixes = { tools: completion.tools, restartable: () => true, isFree: () => false, variables: [] };

@@ -49,7 +49,7 @@ check('remove an item', (_, nodes, at) => removeItem(nodes, at), [
   ['w: [\n  a, # first\n  |b,\n  c\n]\n', 'w: [\n  a, # first\n  c\n]\n'],
   ['w: [\n  |a, # first\n  b\n]\n', 'w: [\n   # first\n  b\n]\n'],
   ['w: [\n  a, # first\n  |b # second\n]\n', 'w: [\n  a # first\n   # second\n]\n'],
-  ['w: [\n  |a # first\n  , b\n]\n', 'w: [\n   # first\n   b\n]\n'],
+  ['w: [\n  |a # first\n  , b\n]\n', undefined],
   ['w: [&x |a, *x]\n', undefined],
   ['w:\n  - - |a\n    - b\n', undefined],
 ]);

@@ -75,7 +75,7 @@ describe('the possible input at a place (E2)', () => {
   it('a sketch has all keys of a whole file', () => {
     const read = sketch(wholeFormat);
     const keys = (box: SketchBox | undefined): string[] => box?.entries.map(({ key }) => key) ?? [];
-    assert.deepEqual(keys(read.root), ['version', 'servers']);
+    assert.deepEqual(keys(read.box([])), ['version', 'servers']);
     assert.deepEqual(keys(read.box(['servers'])), ['playwright', 'search']);
     assert.deepEqual(keys(read.box(['servers', 'search'])), [
       'transport',
@@ -87,18 +87,9 @@ describe('the possible input at a place (E2)', () => {
       'resources',
     ]);
     assert.deepEqual(keys(read.box(['servers', 'playwright', 'env', 'TOKEN'])), ['env']);
-    const [, servers] = read.root?.entries ?? [];
+    const [, servers] = read.box([])?.entries ?? [];
     const [playwright] = servers?.child?.entries ?? [];
     assert.match(wholeFormat.slice(playwright?.keySpan.start, playwright?.end), /^playwright:[^]*idle: 900000 \}$/);
-  });
-
-  it('a sketch has the anchors and aliases', () => {
-    const { anchors, aliases } = sketch('x: &a\n  k: 1\ny: [&b 1, *a]\nz:\n  <<: *a\n');
-    assert.deepEqual(Object.fromEntries(anchors), { a: ['x'], b: ['y', 0] });
-    assert.deepEqual(aliases, [
-      { name: 'a', path: ['y', 1] },
-      { name: 'a', path: ['z', '<<'] },
-    ]);
   });
 
   it('a sketch of any text at any place does not throw, and its spans are inside the text', () => {

@@ -59,16 +59,12 @@ function editsFor(nodes: EditNodes, servers: readonly NewServer[]): Edits {
     const lines = blockLines(servers, ' '.repeat(column + 2), '  ').join(lineBreak);
     return [{ span: { start, end }, text: text.slice(range?.end ?? start, end) + lineBreak + lines }];
   }
-  if (!isMap(value))
-    return isNothing ? valueEdit(nodes, written, `{ ${servers.map(serverFlow).join(', ')} }`) : undefined;
-  return inMap(nodes, value, column, servers);
-}
-
-function inMap(nodes: EditNodes, map: PairPlace['map'], column: number, servers: readonly NewServer[]): Edits {
-  const step = ' '.repeat(Math.max(nodes.column(nodes.startOf(map.items[0]?.key)) - column, 2));
-  const apart = isApart(nodes, map);
+  const flow = servers.map(({ id, entry }) => `${keyText(id)}: ${flowText(entry)}`).join(', ');
+  if (!isMap(value)) return isNothing ? valueEdit(nodes, written, `{ ${flow} }`) : undefined;
+  const step = ' '.repeat(Math.max(nodes.column(nodes.startOf(value.items[0]?.key)) - column, 2));
+  const apart = isApart(nodes, value);
   const lines = [...(apart ? [''] : []), ...blockLines(servers, '', step, apart)];
-  return insertAt(nodes, map, map.items.length, lines, servers.map(serverFlow).join(', '));
+  return insertAt(nodes, value, value.items.length, lines, flow);
 }
 
 function isApart(nodes: EditNodes, map: PairPlace['map']): boolean {
@@ -99,30 +95,26 @@ export function plainEntry(entry: NewEntry): unknown {
 
 const widest = 100;
 
-function serverFlow({ id, entry }: NewServer): string {
-  return `${keyText(id)}: ${flow(entry)}`;
-}
-
 /** Block style, with short lists and maps in flow style. */
 function mapLines(map: NewEntry, indent: string, step: string): string[] {
   return Object.entries(map).flatMap(([key, value]) => {
     if (value === undefined) return [];
     const head = `${indent}${keyText(key)}:`;
-    const short = `${head} ${flow(value)}`;
+    const short = `${head} ${flowText(value)}`;
     // Chosen names are easier to read one below the other.
     const isNames = key === 'env' || key === 'headers';
     if (typeof value !== 'object' || (short.length <= widest && !isNames)) return [short];
-    if (isList(value)) return [head, ...value.map((item) => `${indent}${step}- ${flow(item)}`)];
+    if (isList(value)) return [head, ...value.map((item) => `${indent}${step}- ${flowText(item)}`)];
     return [head, ...mapLines(value, indent + step, step)];
   });
 }
 
-function flow(value: EntryValue): string {
+function flowText(value: EntryValue): string {
   if (typeof value === 'string') return quotedText(value);
   if (typeof value !== 'object') return String(value);
-  if (isList(value)) return `[${value.map(flow).join(', ')}]`;
+  if (isList(value)) return `[${value.map(flowText).join(', ')}]`;
   const entries = Object.entries(value).flatMap(([key, item]) =>
-    item === undefined ? [] : [`${keyText(key)}: ${flow(item)}`],
+    item === undefined ? [] : [`${keyText(key)}: ${flowText(item)}`],
   );
   return entries.length === 0 ? '{}' : `{ ${entries.join(', ')} }`;
 }

@@ -10,17 +10,8 @@ export function redactedConfig(text: string): string | undefined {
 }
 
 const switches = ['enabled', 'truely-stateless', 'start', 'spare', 'transport', 'type'];
-const harmless = new Set([
-  ...switches,
-  'command',
-  'cwd',
-  'envFile',
-  'tools',
-  'transform',
-  'timeouts',
-  'prompts',
-  'resources',
-]);
+const settings = ['command', 'cwd', 'envFile', 'tools', 'transform', 'timeouts', 'prompts', 'resources'];
+const harmless = new Set([...switches, ...settings]);
 
 /** The servers are below a key or, in files of other programs, at the top. */
 function wholeFile(root: ValueNode): unknown {

@@ -110,13 +110,8 @@ function belowKey(nodes: EditNodes, entry: Pick<PairPlace, 'pair'>, key: string,
   if (start === undefined || keyEnd === undefined) return undefined;
   const lineEnd = nodes.lineEnd(keyEnd);
   // An anchor or tag on a separate line would attach to a key above it.
-  if (
-    nodes.text
-      .slice(lineEnd, start)
-      .replace(/#[^\r\n]*/g, '')
-      .trim() !== ''
-  )
-    return undefined;
+  const between = nodes.text.slice(lineEnd, start).replace(/#[^\r\n]*/g, '');
+  if (between.trim() !== '') return undefined;
   return [edits.insertion(lineEnd, `${nodes.lineBreak}${' '.repeat(nodes.column(start))}${key}: ${value}`)];
 }
 

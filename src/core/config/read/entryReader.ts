@@ -161,6 +161,12 @@ export class NodeReader {
     return takes(value) ? value : this.wrong(entry, expected, fix);
   }
 
+  positive(entry: MapEntry | undefined, most: number, expected: string, fix: string): number | undefined {
+    const isWhole = (value: unknown): value is number =>
+      typeof value === 'number' && Number.isInteger(value) && value > 0 && value <= most;
+    return this.scalar(entry, isWhole, expected, fix);
+  }
+
   wrong(
     entry: MapEntry,
     expected: string,

@@ -267,7 +267,9 @@ function readOAuth(reader: EntryReader, entry: MapEntry | undefined): OAuthSetti
   const [clientSecret, privateKey] = [secret('clientSecret'), secret('privateKey')];
   const scopesFix = 'Write a list, for example `scopes: [read]`.';
   const scopes = reader.texts(entries.get('scopes'), 'An item of `scopes`', scopesFix) ?? [];
-  const redirectPort = readPort(reader, entries.get('redirectPort'));
+  const portFix =
+    'Write the port of the redirect address that the client is registered with, for example `redirectPort: 33418`.';
+  const redirectPort = reader.positive(entries.get('redirectPort'), 65_535, 'a number from 1 to 65535', portFix);
   if (grant === 'client_credentials' && clientId === '' && !entries.has('clientId')) {
     reader.missingKey(entries, reader.places.key(entry), '`oauth`', 'clientId', 'clientId: my-client');
   }
@@ -289,14 +291,6 @@ function readIssuer(reader: EntryReader, entry: MapEntry | undefined): string | 
   const isSafe = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname));
   if (isPlain && isSafe) return written;
   return reader.wrong(entry, 'an https address without user, query and fragment', fix);
-}
-
-function readPort(reader: EntryReader, entry: MapEntry | undefined): number | undefined {
-  const isPort = (value: unknown): value is number =>
-    Number.isInteger(value) && Number(value) > 0 && Number(value) < 65_536;
-  const fix =
-    'Write the port of the redirect address that the client is registered with, for example `redirectPort: 33418`.';
-  return reader.scalar(entry, isPort, 'a number from 1 to 65535', fix);
 }
 
 /** The parser takes time in the square of the length of such a run. */

@@ -1,5 +1,6 @@
 /** Reads `.mcprc` (C5): Kode's words are translated with their places, then entries are read like ours. Never throws. */
 import { withoutMark } from '../../base/byteOrderMark.js';
+import type { Place } from '../../base/problem.js';
 import { describe, type Entries, EntryReader } from './entryReader.js';
 import { readJson } from '../../yaml/jsonTree.js';
 import type { ConfigDeps, ParsedSource, SourceText } from '../model.js';
@@ -27,9 +28,13 @@ export function parseMcprc(source: SourceText, deps: ConfigDeps): ParsedSource {
 
 function serversOf(reader: EntryReader, root: ValueNode): Entries | undefined {
   const { places } = reader;
+  const notAMap = (place: Place, what: string, found: ValueNode): undefined => {
+    const message = `${what} is ${describe(found)}; expected an object from server ids to their settings.`;
+    const fix = 'Write `{ "mcpServers": { … } }`, or the servers themselves in one object.';
+    return reader.error('servers-not-a-map', place, message, fix);
+  };
   if (root.kind !== 'map') {
-    const place = isEmpty(root) ? places.visible(root.span) : places.place(root.span);
-    return reader.note(problems.jsonRootNotAMap(place, describe(root)));
+    return notAMap(isEmpty(root) ? places.visible(root.span) : places.place(root.span), 'The file', root);
   }
   const nested = root.entries.get('mcpServers');
   const at = places.place(root.span);
@@ -41,7 +46,7 @@ function serversOf(reader: EntryReader, root: ValueNode): Entries | undefined {
     reader.warn('unknown-key', places.key(entry), message, fix);
   }
   if (nested.value.kind === 'map') return reader.entries(nested.value, at, problems.duplicateServer);
-  return reader.note(problems.jsonRootNotAMap(places.value(nested), describe(nested.value), '`mcpServers`'));
+  return notAMap(places.value(nested), '`mcpServers`', nested.value);
 }
 
 /** Names of the HTTP transports. Here they are one (X2). */

@@ -87,17 +87,13 @@ export function readReference(reader: EntryReader, map: MapNode, at: ValuePlace)
 
 function readSource(reader: EntryReader, entry: MapEntry): ReferenceSource | undefined {
   if (entry.key === 'command') return readCommandSource(reader, entry);
-  const [kind, expected, fix] =
-    entry.key === 'secret'
-      ? ([
-          'secret',
-          secretNameRule,
-          'Write a name for the secret, for example `secret: GITHUB_TOKEN`, and not the secret itself.',
-        ] as const)
-      : (['env', 'the name of an environment variable', 'Write the name alone, for example `env: HOME`.'] as const);
+  const kind = entry.key === 'secret' ? 'secret' : 'env';
+  const secretFix = 'Write a name for the secret, for example `secret: GITHUB_TOKEN`, and not the secret itself.';
+  const fix = kind === 'secret' ? secretFix : 'Write the name alone, for example `env: HOME`.';
   const name = reader.string(entry, fix, 'secret');
   if (name === undefined) return undefined;
   if (kind === 'env' ? isVariableName(name) : isSecretName(name)) return { kind, name };
+  const expected = kind === 'secret' ? secretNameRule : 'the name of an environment variable';
   return reader.wrong(entry, expected, fix, name === '' ? 'an empty text' : 'another text');
 }
 

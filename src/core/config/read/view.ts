@@ -137,9 +137,8 @@ function readResourceLimits(reader: EntryReader, entries: Entries): Pick<Resourc
   const types = entries.get('mimeTypes');
   const fix = 'Write a list of media types, for example `mimeTypes: [text/plain]`.';
   const mimeTypes = reader.texts(types, 'An item of `mimeTypes`', fix)?.map((type) => type.trim().toLowerCase());
-  const isSize = (value: unknown): value is number => Number.isInteger(value) && Number(value) > 0;
   const advice = 'Write a number of bytes, for example `maxBytes: 50000`.';
-  const maxBytes = reader.scalar(entries.get('maxBytes'), isSize, 'a whole number above 0', advice);
+  const maxBytes = reader.positive(entries.get('maxBytes'), Infinity, 'a whole number above 0', advice);
   return { ...(mimeTypes && mimeTypes.length > 0 && { mimeTypes }), ...(maxBytes !== undefined && { maxBytes }) };
 }
 

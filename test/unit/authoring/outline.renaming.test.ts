@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { renamedServer, serverAt } from '../../../src/core/authoring/renaming.js';
+import { renamedServer, serverAt } from '../../../src/core/authoring/outline.js';
 import { newAgentFile } from '../../../src/core/team/agentFiles.js';
 import { renamedInAgent, renamedInTeam } from '../../../src/core/team/renaming.js';
 import { applyEdits } from '../../../src/core/yaml/edits.js';
