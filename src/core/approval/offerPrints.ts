@@ -95,10 +95,6 @@ export function partsChanged({ kind, print }: ReviewedOffer, was?: { readonly pr
   return was ? partsOf[kind].filter((_, index) => was.print[index] !== print[index]) : ['new'];
 }
 
-export function samePrint(a: OfferPrint, b: OfferPrint): boolean {
-  return a.length === b.length && a.every((one, index) => one === b[index]);
-}
-
 /** Completes “The tool …”. */
 export function changePhrase(parts: readonly ReviewedPart[]): string {
   return parts.includes('new') ? 'new since approval' : `${parts.join(' and ')} changed`;

@@ -117,7 +117,7 @@ async function ask(request: ModelRequest, turn: Turn): Promise<Answer> {
     } catch (error) {
       if (!signal.aborted) {
         const next = afterFailure(failureOf(error), retries, random());
-        if (next.kind !== 'retry') return { text: '', calls: [], end: stopped(next, request) };
+        if (next.kind !== 'retry') return { text: '', calls: [], end: stopped(next, request.tools) };
         audience.retrying(next, text !== '');
         text = '';
         await delay(clock, next.delayMs, signal).catch(() => undefined);
@@ -128,10 +128,14 @@ async function ask(request: ModelRequest, turn: Turn): Promise<Answer> {
   }
 }
 
-function stopped(why: StopReason, { tools }: ModelRequest): TurnEnd {
-  if (why.kind === 'exhausted' || why.kind === 'unavailable') return { kind: 'stopped', why };
-  const names = tools.map(({ name }) => name);
-  const tool = toolIn(why.text, names);
+function stopped(why: StopReason, tools: readonly ConversationTool[]): TurnEnd {
+  const mayName = why.kind !== 'exhausted' && why.kind !== 'unavailable';
+  const tool = mayName
+    ? toolIn(
+        why.text,
+        tools.map(({ name }) => name),
+      )
+    : undefined;
   return { kind: 'stopped', why, ...(tool !== undefined && { tool }) };
 }
 
