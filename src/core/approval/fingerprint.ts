@@ -71,7 +71,6 @@ function withRealPaths(launch: Launch): Launch {
   return { ...launch, cwd: realPath(cwd), ...(envFile && { envFile: { ...envFile, file: realPath(envFile.file) } }) };
 }
 
-/** Returns the function that makes the digest of a value of one part. */
 type Digest = (of: string) => (value: string) => string;
 
 function partsOf(launch: Launch, digest: Digest): LaunchPart[] {

@@ -204,7 +204,6 @@ function redacted(text: OfferText, redact: Redact): OfferText {
   return text.map(([label, shown]) => [label, redact(shown)]);
 }
 
-/** The names of the kinds in the store. */
 const kinds = { tool: 'tools', prompt: 'prompts', instructions: 'instructions' } as const;
 const allKinds = Object.keys(kinds) as ReviewedKind[];
 
@@ -218,9 +217,9 @@ function writtenLaunch({ fingerprint, server, source, declared, prints }: SeenLa
 
 function readLaunch(written: unknown): SeenLaunch[] {
   if (!isObject(written)) return [];
-  const { fingerprint, server, source, declared } = written;
+  const { fingerprint, server, source, declared, tools } = written;
   if (typeof fingerprint !== 'string' || typeof server !== 'string' || typeof source !== 'string') return [];
-  if (!Array.isArray(written['tools'])) return [];
+  if (!Array.isArray(tools)) return [];
   const prints: SeenLaunch['prints'] = new Map();
   for (const kind of allKinds) {
     const entries = written[kinds[kind]];

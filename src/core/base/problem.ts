@@ -11,10 +11,7 @@ export interface Range {
   readonly end: Position;
 }
 
-export interface Place {
-  readonly file: string;
-  readonly range: Range;
-}
+export type Place = { readonly file: string; readonly range: Range };
 
 export type Severity = 'error' | 'warning' | 'information' | 'hint';
 

@@ -55,10 +55,7 @@ export async function readTextFile(path: string, most: number, decode: Decode = 
   }
 }
 
-export interface ReadSoFar {
-  readonly inode: number;
-  readonly position: number;
-}
+export type ReadSoFar = { readonly inode: number; readonly position: number };
 
 /**
  * Reads the whole lines that were added to a file since an earlier read, at most `most` bytes at its end.

@@ -88,7 +88,6 @@ export function refuseOutside(folder: string, file: string): void {
   if (why !== undefined) throw new Error(why);
 }
 
-/** True if a folder is inside one of these, links followed. */
 export function isInsideAny(folder: string, folders: readonly string[]): boolean {
   return folders.some((other) => samePath(folder, other) || isBelow(folder, other));
 }

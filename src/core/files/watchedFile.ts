@@ -41,7 +41,6 @@ export interface WatchedFileDeps {
 /** The questions to the file system; both reject as `node:fs/promises` does, and reading with `FileRefused`. */
 export interface Disk {
   read(path: string): Promise<string>;
-  /** Resolves to a text that changes with the file. */
   stamp(path: string): Promise<string>;
 }
 

@@ -54,7 +54,6 @@ export class AnswerLinks {
 /** A complete link on one line. No part reaches over another beginning, so a text full of beginnings takes one pass. */
 const completeLink = /(!?)\[([^[\]\n]*)\]\(([^()\n]*)\)/g;
 
-/** Returns the beginning of an incomplete link, or the length of the text. */
 function openLink(text: string): number {
   const line = text.lastIndexOf('\n') + 1;
   const from = Math.max(line, text.length - longestLink);

@@ -89,12 +89,7 @@ export async function runTurn(turn: Turn): Promise<TurnOutcome> {
   return outcome(turn.signal.aborted ? { kind: 'cancelled' } : { kind: 'stepLimit', steps: turn.maxSteps });
 }
 
-interface Answer {
-  readonly text: string;
-  readonly calls: readonly ToolCall[];
-  /** Set at the end of the conversation's turn. */
-  readonly end?: TurnEnd;
-}
+type Answer = { readonly text: string; readonly calls: readonly ToolCall[]; readonly end?: TurnEnd };
 
 async function ask(request: ModelRequest, turn: Turn): Promise<Answer> {
   const { model, audience, clock, random, signal } = turn;

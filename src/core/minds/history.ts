@@ -20,7 +20,6 @@ export interface TurnRecord {
 
 /** One text in a record has at most this many characters; a later turn rarely needs more of an earlier result. */
 const longestText = 12_000;
-/** All texts of a record have at most this many characters together. */
 const longestRecord = 200_000;
 
 export function recordOf(record: Omit<TurnRecord, 'version'>): TurnRecord {
@@ -58,7 +57,6 @@ function shownIn({ question, shown }: PastTurn): ConversationMessage[] {
   return shown === '' ? user : [...user, { kind: 'answer', text: shown, calls: [] }];
 }
 
-/** Returns the files of a conversation's results. Some may no longer exist. */
 export function filesIn(messages: readonly ConversationMessage[]): ResultFile[] {
   return messages.flatMap(resultsOf).flatMap(({ files }) => files ?? []);
 }

@@ -1,17 +1,15 @@
 /** Classifies failed requests by the provider's codes and words, and decides about another attempt (D4). */
 import { asText, escapeRegExp } from '../base/text.js';
 
+/** `rejected`: a repetition would change nothing. `unavailable`: the model is not permitted or missing. */
+type Final = { readonly kind: 'rejected' | 'unavailable' | 'unknown'; readonly text: string };
+
 export type ModelFailure =
-  /**
-   * `rejected`: the provider refuses such a request, so a repetition would change nothing. `unavailable`: the model is
-   * not permitted or missing; a person can change this, or choose another.
-   */
-  | { readonly kind: 'rejected' | 'unavailable' | 'unknown'; readonly text: string }
-  /** The network failed, a rate limit was hit, or the provider itself failed. */
+  | Final
   | { readonly kind: 'transient'; readonly text: string; readonly retryAfterMs: number | undefined };
 
 export type StopReason =
-  | { readonly kind: 'rejected' | 'unavailable' | 'unknown'; readonly text: string }
+  | Final
   /** The cause seemed to pass, and did not. */
   | { readonly kind: 'exhausted'; readonly text: string; readonly attempts: number };
 
@@ -39,7 +37,6 @@ export function afterFailure(failure: ModelFailure, retries: number, chance: num
   return { kind: 'retry', attempt: retries + 1, delayMs: Math.max(backOff, asked), cause: text };
 }
 
-/** Deeper causes add nothing. */
 const deepestCause = 4;
 
 export function failureOf(error: unknown): ModelFailure {

@@ -119,7 +119,6 @@ function withItems(front: string, isGone: (item: string) => boolean, missing: re
   }
 }
 
-/** Writes a list in place of an uneditable one or of another value. */
 function rewritten(front: string, { keySpan, value }: MapEntry, wanted: readonly string[]): string {
   const nodes = EditNodes.read(front);
   const written = nodes?.pairOf(nodes.root, 'tools');

@@ -66,12 +66,12 @@ function applied(schema: Schema, { name, fixed, default: byDefault, allow }: Arg
   return changed ?? schema;
 }
 
-const unusable = 'is in a part of the schema that no override can change';
-const unknown = 'is not in its schema';
-
 function withoutDefault({ default: _, ...rest }: Schema): Schema {
   return rest;
 }
+
+const unusable = 'is in a part of the schema that no override can change';
+const unknown = 'is not in its schema';
 
 function appliedFixed(schema: Schema, name: string, value: unknown, report: Report): Schema {
   const found = withFixed(schema, name, value);

@@ -89,7 +89,6 @@ function compileUriPattern(text: string): Pattern {
   return compilePattern(canonicalUriPattern(text));
 }
 
-/** True if the URI can have been made from one of the templates. */
 export function isMadeFrom(templates: readonly { readonly uriTemplate: string }[], uri: string): boolean {
   const form = canonicalUri(uri);
   if (form === undefined) return false;
