@@ -33,15 +33,13 @@ export interface ReviewedOffer {
 }
 
 export function reviewedTool(tool: OfferedTool, override?: ToolOverride): ReviewedOffer {
-  return override ? withOverride(reviewedTool(tool), override) : plainTool(tool);
-}
-
-function withOverride({ print, text, ...rest }: ReviewedOffer, override: ToolOverride): ReviewedOffer {
+  const plain = plainTool(tool);
+  if (!override) return plain;
   const said = plainOverrides(new Map([['', override]]));
   return {
-    ...rest,
-    print: [...print.slice(0, -1), hash([said])],
-    text: () => [...text(), ...laidOut('override in the config file', said)],
+    ...plain,
+    print: [...plain.print.slice(0, -1), hash([said])],
+    text: () => [...plain.text(), ...laidOut('override in the config file', said)],
   };
 }
 

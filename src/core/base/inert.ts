@@ -2,10 +2,8 @@
  * Makes text from servers, files and sign-ins inert for every view (S1a). VS Code turns `[text](command:…)` in a
  * message into a link for a command, `$(name)` into an icon, and Markdown into links and pictures. Control characters
  * steer a terminal, and invisible characters hide a part of the text.
- *
- * A shown text is `Inert` or `Markdown`. Both are written with a tag, `` inert`Start “${name}”?` ``: the words of the
- * template are ours and stay, and every value is made inert. No other code makes these types, so the compiler refuses a
- * foreign text in a view.
+ * A shown text is `Inert` or `Markdown`, written with a tag, `` inert`Start “${name}”?` ``: the words of the template are
+ * ours, and every value is made inert. No other code makes these types, so the compiler refuses a foreign text in a view.
  */
 import { folded, pageWidth } from './folded.js';
 

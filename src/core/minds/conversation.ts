@@ -1,7 +1,6 @@
 /**
  * Runs one turn of a conversation: it asks the model, runs the calls of its answer in parallel, and asks again until
  * the model answers without calls (D1). It never throws for errors of a model or a tool.
- *
  * Invariants: tools and instructions are current for each request. Every call of an answer has a result, even a refused
  * or cancelled one, so the conversation can continue after any stop. No call runs twice.
  */

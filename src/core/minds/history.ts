@@ -1,7 +1,6 @@
 /**
- * Keeps a conversation over its turns (D1): the editor stores a bounded record of each, and the conversation is rebuilt
- * from them. Others can write to the editor's store, so reading keeps the valid part and never throws. Every call has
- * its result after reading.
+ * Keeps a conversation over its turns (D1): the editor stores a bounded record of each. Others can write to its store, so
+ * reading keeps the valid part and never throws. Every call has its result after reading.
  */
 import { hasFields, isObject } from '../base/isObject.js';
 import { resultsOf, shortenedMessage } from './budget.js';

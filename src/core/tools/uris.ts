@@ -35,10 +35,7 @@ function decoded(text: string): string | undefined {
   return /[\0-\x1f\x7f]|%[0-9a-f]{2}/i.test(plain) ? undefined : plain.normalize('NFC');
 }
 
-/**
- * Separates the root from the part in reach of `..`. Only the schemes of the web have an authority. In other schemes,
- * such as `note://a/b`, servers tend to read all of it as a path.
- */
+/** Separates the root from the part in reach of `..`. Servers tend to read all of `note://a/b` as a path. */
 function parted(scheme: string, text: string): { readonly root: string; readonly inner: string } {
   if (!/^(https?|wss?|ftp|file):$/i.test(scheme)) {
     const [slashes = ''] = /^\/*/.exec(text) ?? [];
