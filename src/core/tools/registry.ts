@@ -142,17 +142,9 @@ function crowd(candidates: readonly Candidate[], toolsets: readonly Toolset[], b
 
 type Part = Pick<Toolset, 'id' | 'prompts' | 'resources'>;
 
-/** A name that is missing from a toolset in the joined lists, because `holder` has it. */
-interface Contested<One> {
-  readonly toolset: One;
-  readonly holder: One;
-  readonly pair: string;
-  readonly name: string;
-}
-
 /** Joins the prompts and resources of all toolsets (G6). The earlier toolset keeps a name that is in several. */
 export function joined<One extends Part>(toolsets: readonly One[]) {
-  const contested: Contested<One>[] = [];
+  const contested: { readonly toolset: One; readonly holder: One; readonly pair: string; readonly name: string }[] = [];
   const firsts = <T>(entriesOf: (toolset: Part) => readonly T[], nameOf: (entry: T) => string): T[] => {
     const held = new Map<string, { readonly holder: One; readonly entry: T }>();
     for (const toolset of toolsets) {
