@@ -1,5 +1,5 @@
 /** Writes the output of the command line. Functions return the exit code that goes with it: 0, 1, or 2 for a wrong command line. */
-import { forTerminal, oneLine, visibleJson } from '../core/base/inert.js';
+import { withoutHidden, oneLine, visibleJson } from '../core/base/inert.js';
 import type { Problem } from '../core/base/problem.js';
 import { withoutSecrets } from '../core/base/secrets.js';
 import { inOrder, problemLine } from './render.js';
@@ -73,7 +73,7 @@ export function aloneOnTerminal<Answer>(ask: (write: (text: string) => void) => 
     const waiting: (() => void)[] = [];
     held = waiting;
     try {
-      return await ask((text) => void process.stderr.write(forTerminal(text)));
+      return await ask((text) => void process.stderr.write(withoutHidden(text)));
     } finally {
       held = undefined;
       for (const write of waiting) write();
@@ -84,13 +84,13 @@ export function aloneOnTerminal<Answer>(ask: (write: (text: string) => void) => 
 }
 
 export function print(text: string): 0 {
-  put(process.stdout, `${forTerminal(text)}\n`);
+  put(process.stdout, `${withoutHidden(text)}\n`);
   return 0;
 }
 
 /** Writes a requested text: unchanged to a file or a pipe, and without control characters to a terminal. */
 export function printContent(text: string): 0 {
-  put(process.stdout, `${process.stdout.isTTY ? forTerminal(text) : text}\n`);
+  put(process.stdout, `${process.stdout.isTTY ? withoutHidden(text) : text}\n`);
   return 0;
 }
 
@@ -125,7 +125,7 @@ export function complainOfDefect(error: unknown): void {
 
 /** Writes several lines of ours. Foreign values in it must have one line each. */
 export function complainLines(text: string): 1 {
-  put(process.stderr, `${forTerminal(text)}\n`);
+  put(process.stderr, `${withoutHidden(text)}\n`);
   return 1;
 }
 

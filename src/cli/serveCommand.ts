@@ -1,6 +1,5 @@
 /** `mcp-toolsets serve` (G6, H1), the engine behind `connect` (G6d), which has no terminal and asks nobody, and `stop`. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { assertNever } from '../core/base/assertNever.js';
 import { systemClock, type Clock } from '../core/base/clock.js';
 import type { Disposable } from '../core/base/disposables.js';
 import { nextEvent, untilAborted } from '../core/base/events.js';
@@ -103,8 +102,6 @@ function whereabouts(state: EndpointState, tokenFile: string): string {
       return `Not listening: port ${state.port} was taken by another program.`;
     case 'failed':
       return `Not listening: ${state.reason}.`;
-    default:
-      return assertNever(state);
   }
 }
 

@@ -66,25 +66,25 @@ export function question(pending: readonly PendingLaunch[], fileLabel: (file: st
 /** The editor compares the document with that of the last approved launches line by line. */
 export function reviewTexts(pending: readonly PendingLaunch[], fileLabel: (file: string) => string): Review {
   const isCompared = pending.some(({ before }) => before);
+  return reviewOf(head, pending, isCompared, ({ launch, before }, isNow, width) => {
+    const shown = isNow ? launch : before;
+    const changed = isNow ? changedValues(launch, before) : new Set();
+    const lines = shown?.parts.flatMap((part) => [
+      ...folded(part.shown, width, `  ${part.label.padEnd(widest)}  `),
+      ...maskNote(part, changed.has(part)).flatMap((note) => folded(note, width, '    ')),
+    ]);
+    const title = `${launch.server}  ·  ${oneLine(fileLabel(launch.source))}`;
+    return [...folded(title, width), '', ...(lines ?? []), ''];
+  });
+}
+
+type Section<One> = (one: One, isNow: boolean, width: number) => readonly string[];
+
+export function reviewOf<One>(head: string, all: readonly One[], isCompared: boolean, section: Section<One>): Review {
   const width = isCompared ? halfWidth : pageWidth;
-  type Shown = (pending: PendingLaunch) => readonly (LaunchDescription | undefined)[];
-  const document = (nowAndBefore: Shown): string => {
-    const sections = pending.map((one) => {
-      const [now, before] = nowAndBefore(one);
-      const changed = now ? changedValues(now, before) : new Set();
-      const lines = now?.parts.flatMap((part) => [
-        ...folded(part.shown, width, `  ${part.label.padEnd(widest)}  `),
-        ...maskNote(part, changed.has(part)).flatMap((note) => folded(note, width, '    ')),
-      ]);
-      const title = `${one.launch.server}  ·  ${oneLine(fileLabel(one.launch.source))}`;
-      return [...folded(title, width), '', ...(lines ?? []), ''].join('\n');
-    });
-    return head + sections.join('\n');
-  };
-  return {
-    now: document(({ launch, before }) => [launch, before]),
-    before: isCompared ? document(({ before }) => [before]) : undefined,
-  };
+  const document = (isNow: boolean): string =>
+    head + all.map((one) => section(one, isNow, width).join('\n')).join('\n');
+  return { now: document(true), before: isCompared ? document(false) : undefined };
 }
 
 const head = `These programs and addresses would

@@ -2,10 +2,8 @@
  * Describes a launch for an approval (S1), with all that decides what runs, and gives it a fingerprint. It leaves out the
  * values behind references, because the person changes those and not the workspace, and the values of `envFile` that a
  * person may exchange. Filters, transforms, time limits, `enabled`, the order of maps and comments do not count.
- *
- * Invariants: two launches with one fingerprint start the same, except for those values; a description has only the
- * digest of a masked value; `reviewMask` decides about masks. Two launches with one fingerprint of their worktrees differ
- * only in the worktree's root.
+ * Invariants: two launches with one fingerprint start the same, except for those values; with one fingerprint of their
+ * worktrees, they differ only in the root. A description has only the digest of a masked value.
  */
 import { createHash } from 'node:crypto';
 import path from 'node:path';
@@ -71,7 +69,6 @@ function withRealPaths(launch: Launch): Launch {
   return { ...launch, cwd: realPath(cwd), ...(envFile && { envFile: { ...envFile, file: realPath(envFile.file) } }) };
 }
 
-/** Returns the function that makes the digest of a value of one part. */
 type Digest = (of: string) => (value: string) => string;
 
 function partsOf(launch: Launch, digest: Digest): LaunchPart[] {

@@ -40,7 +40,6 @@ interface ApprovalLedgerDeps {
 export interface ApprovedServer {
   readonly server: string;
   readonly source: string;
-  /** By default, the disk decides. */
   readonly worktree?: WorktreePlace;
 }
 

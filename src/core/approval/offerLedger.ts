@@ -8,7 +8,7 @@ import type { Disposable } from '../base/disposables.js';
 import { Emitter } from '../base/events.js';
 import { isObject } from '../base/isObject.js';
 import { sameServer, type ApprovedServer, type Storage } from './ledger.js';
-import { isPrint, partsChanged, reviewedInstructions, reviewedPrompt, reviewedTool, samePrint } from './offerPrints.js';
+import { isPrint, partsChanged, reviewedInstructions, reviewedPrompt, reviewedTool } from './offerPrints.js';
 import type {
   OfferChanges,
   OfferName,
@@ -57,8 +57,8 @@ const mostLaunches = 200;
 export class OfferLedger implements Disposable {
   private readonly changes = new Emitter<void>();
   private readonly launches = new BoundedMap<string, SeenLaunch>(mostLaunches);
-  private storing: Promise<void> | undefined;
-  private keeping: Promise<void> = Promise.resolve();
+  private storing: Promise<void> = Promise.resolve();
+  private isDue = false;
 
   /** Fires when a change was accepted, when a server was forgotten, and when `holdsBack` changed. */
   readonly onDidChange = this.changes.event;
@@ -110,9 +110,9 @@ export class OfferLedger implements Disposable {
     const now = redacted(offer.text(), redact);
     const change = { launch, kind, original, server, source, parts, print: offer.print, now };
     if (!was) return { ...change, before: 'new' };
-    await this.stored();
+    await this.storing;
     const kept = (await this.deps.texts?.read(launch).catch(() => undefined))?.get(of);
-    return { ...change, before: kept && samePrint(kept.print, was.print) ? kept.text : 'notKept' };
+    return { ...change, before: kept?.print.join() === was.print.join() ? kept.text : 'notKept' };
   }
 
   accept(changes: readonly OfferChange[]): void {
@@ -142,9 +142,8 @@ export class OfferLedger implements Disposable {
     this.changes.fire();
   }
 
-  async stored(): Promise<void> {
-    await this.storing;
-    await this.keeping;
+  stored(): Promise<void> {
+    return this.storing;
   }
 
   dispose(): void {
@@ -152,33 +151,24 @@ export class OfferLedger implements Disposable {
   }
 
   private store(): void {
-    this.storing ??= Promise.resolve()
-      .then(() => {
-        this.storing = undefined;
-        this.keep();
-        return this.deps.storage.update(key, [...this.launches.values()].map(writtenLaunch));
-      })
-      .catch(this.deps.onStoreFailure);
+    if (this.isDue) return;
+    this.isDue = true;
+    this.storing = this.storing.then(() => this.write()).catch(this.deps.onStoreFailure);
   }
 
-  private keep(): void {
-    const { texts } = this.deps;
-    if (!texts) return;
-    const toKeep = [...this.launches.values()].flatMap((seen) => {
-      const offers = [...seen.toKeep];
-      seen.toKeep.clear();
-      return offers.length > 0 ? [{ seen, offers }] : [];
-    });
-    this.keeping = this.keeping
-      .then(async () => {
-        for (const { seen, offers } of toKeep) {
-          const kept = new Map(await texts.read(seen.fingerprint));
-          for (const [of, { print, text }] of offers) kept.set(of, { print, text: redacted(text(), seen.redact) });
-          await texts.write(seen.fingerprint, kept);
-        }
-        await texts.retain(new Set(this.launches.keys()));
-      })
-      .catch(this.deps.onStoreFailure);
+  private async write(): Promise<void> {
+    this.isDue = false;
+    const { storage, texts } = this.deps;
+    await storage.update(key, [...this.launches.values()].map(writtenLaunch));
+    for (const [fingerprint, { toKeep, redact }] of texts ? [...this.launches] : []) {
+      const offers = [...toKeep];
+      toKeep.clear();
+      if (offers.length === 0) continue;
+      const kept = new Map(await texts?.read(fingerprint));
+      for (const [of, { print, text }] of offers) kept.set(of, { print, text: redacted(text(), redact) });
+      await texts?.write(fingerprint, kept);
+    }
+    await texts?.retain(new Set(this.launches.keys()));
   }
 }
 
@@ -214,7 +204,6 @@ function redacted(text: OfferText, redact: Redact): OfferText {
   return text.map(([label, shown]) => [label, redact(shown)]);
 }
 
-/** The names of the kinds in the store. */
 const kinds = { tool: 'tools', prompt: 'prompts', instructions: 'instructions' } as const;
 const allKinds = Object.keys(kinds) as ReviewedKind[];
 
@@ -228,9 +217,9 @@ function writtenLaunch({ fingerprint, server, source, declared, prints }: SeenLa
 
 function readLaunch(written: unknown): SeenLaunch[] {
   if (!isObject(written)) return [];
-  const { fingerprint, server, source, declared } = written;
+  const { fingerprint, server, source, declared, tools } = written;
   if (typeof fingerprint !== 'string' || typeof server !== 'string' || typeof source !== 'string') return [];
-  if (!Array.isArray(written['tools'])) return [];
+  if (!Array.isArray(tools)) return [];
   const prints: SeenLaunch['prints'] = new Map();
   for (const kind of allKinds) {
     const entries = written[kinds[kind]];

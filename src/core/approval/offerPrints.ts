@@ -33,15 +33,13 @@ export interface ReviewedOffer {
 }
 
 export function reviewedTool(tool: OfferedTool, override?: ToolOverride): ReviewedOffer {
-  return override ? withOverride(reviewedTool(tool), override) : plainTool(tool);
-}
-
-function withOverride({ print, text, ...rest }: ReviewedOffer, override: ToolOverride): ReviewedOffer {
+  const plain = plainTool(tool);
+  if (!override) return plain;
   const said = plainOverrides(new Map([['', override]]));
   return {
-    ...rest,
-    print: [...print.slice(0, -1), hash([said])],
-    text: () => [...text(), ...laidOut('override in the config file', said)],
+    ...plain,
+    print: [...plain.print.slice(0, -1), hash([said])],
+    text: () => [...plain.text(), ...laidOut('override in the config file', said)],
   };
 }
 
@@ -93,10 +91,6 @@ export function isPrint(kind: ReviewedKind, hashes: readonly unknown[]): hashes 
 
 export function partsChanged({ kind, print }: ReviewedOffer, was?: { readonly print: OfferPrint }): ReviewedPart[] {
   return was ? partsOf[kind].filter((_, index) => was.print[index] !== print[index]) : ['new'];
-}
-
-export function samePrint(a: OfferPrint, b: OfferPrint): boolean {
-  return a.length === b.length && a.every((one, index) => one === b[index]);
 }
 
 /** Completes “The tool …”. */

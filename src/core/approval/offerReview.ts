@@ -1,8 +1,8 @@
 /** The texts that a person reads before they accept changes since the approval (S3). Nothing is left out or hidden. */
-import type { Review } from './approvalTexts.js';
+import { reviewOf, type Review } from './approvalTexts.js';
 import type { OfferChange } from './offerLedger.js';
-import { changePhrase, type OfferText } from './offerPrints.js';
-import { folded, halfWidth, pageWidth } from '../base/folded.js';
+import { changePhrase } from './offerPrints.js';
+import { folded } from '../base/folded.js';
 import { inert, oneLine, visible, type Inert } from '../base/inert.js';
 import { shortList } from '../base/text.js';
 
@@ -15,28 +15,18 @@ review does not show what tools do.
 
 export function offerReview(changes: readonly OfferChange[], fileLabel: (file: string) => string): Review {
   const isCompared = changes.some(({ before }) => typeof before !== 'string');
-  const width = isCompared ? halfWidth : pageWidth;
-  const document = (texts: (change: OfferChange) => OfferText | string): string =>
-    head + changes.map((change) => section(change, texts(change), fileLabel(change.source), width)).join('\n');
-  const earlier = ({ before }: OfferChange): OfferText | string => {
-    if (before === 'new') return 'The server did not offer this.';
-    return before === 'notKept' ? 'The earlier text is no longer known.' : before;
-  };
-  return { now: document(({ now }) => now), before: isCompared ? document(earlier) : undefined };
+  return reviewOf(head, changes, isCompared, ({ server, source, kind, original, parts, now, before }, isNow, width) => {
+    const name = kind === 'instructions' ? kind : `${kind} ${original}`;
+    const title = oneLine(`${server}  ·  ${name}  ·  ${changePhrase(parts)}  ·  ${fileLabel(source)}`);
+    return [...folded(title, width), '', ...textLines(isNow ? now : before, width)];
+  });
 }
 
-function section(
-  { server, kind, original, parts }: OfferChange,
-  texts: OfferText | string,
-  file: string,
-  width: number,
-): string {
-  const name = kind === 'instructions' ? kind : `${kind} ${original}`;
-  const title = folded(oneLine(`${server}  ·  ${name}  ·  ${changePhrase(parts)}  ·  ${file}`), width);
-  if (typeof texts === 'string') return [...title, '', `    ${texts}`, ''].join('\n');
+function textLines(texts: OfferChange['before'], width: number): string[] {
+  if (texts === 'new') return ['    The server did not offer this.', ''];
+  if (texts === 'notKept') return ['    The earlier text is no longer known.', ''];
   const all = texts.length > 0 ? texts : [['description', '(none)'] as const];
-  const lines = all.flatMap(([label, text]) => [`  ${label}`, ...foldedLines(text, width), '']);
-  return [...title, '', ...lines].join('\n');
+  return all.flatMap(([label, text]) => [`  ${label}`, ...foldedLines(text, width), '']);
 }
 
 function foldedLines(text: string, width: number): string[] {

@@ -9,24 +9,21 @@ import type { OfferPrint, OfferText } from './offerPrints.js';
 
 export type KeptText = { readonly print: OfferPrint; readonly text: OfferText };
 
-export interface OfferTexts {
-  read(launch: string): Promise<ReadonlyMap<string, KeptText>>;
-  write(launch: string, texts: ReadonlyMap<string, KeptText>): Promise<void>;
-  retain(launches: ReadonlySet<string>): Promise<void>;
-}
+export type OfferTexts = ReturnType<typeof offerTextsIn>;
 
 /** The limit for one launch. The longest texts are dropped first. */
 const mostText = 8 << 20;
 const largestFile = 64 << 20;
 
-export function offerTextsIn(folder: string): OfferTexts {
+export function offerTextsIn(folder: string) {
   return {
-    read: async (launch) => {
+    read: async (launch: string): Promise<ReadonlyMap<string, KeptText>> => {
       const text = await readTextFile(fileOfLaunch(folder, launch), largestFile).catch(() => '[]');
       return new Map(readEntries(text));
     },
-    write: (launch, texts) => putLaunchFile(folder, launch, JSON.stringify(withinLimit(texts))),
-    retain: async (launches) => {
+    write: (launch: string, texts: ReadonlyMap<string, KeptText>): Promise<void> =>
+      putLaunchFile(folder, launch, JSON.stringify(withinLimit(texts))),
+    retain: async (launches: ReadonlySet<string>): Promise<void> => {
       const files = await readdir(folder).catch(() => []);
       const surplus = files.filter((name) => {
         const launch = launchOfFile(name);

@@ -2,7 +2,6 @@
  * Masks secrets in a launch for a review (S1a). A mask must never hide what runs. So this module masks only three
  * forms: the value of an option in the same argument, the credentials of a header, and the user and the query of an
  * address. `base/secrets.ts` masks more in logs and problems, because a person approves nothing there.
- *
  * Invariants: a bare word is never masked; the masked part has no character with a meaning in a shell or a path.
  */
 import { isSecretName, mask, withoutSecrets } from '../base/secrets.js';

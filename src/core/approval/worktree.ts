@@ -1,9 +1,7 @@
 /**
  * Finds the Git repository of a source, so that its worktrees share approvals (S1k). Runs no program: Git reads settings of
- * the folder, and some of these start programs.
- *
- * Invariants: a folder belongs to a repository only if the repository names that folder too. Links, other owners and
- * submodules prove nothing.
+ * the folder, and some of these start programs. Invariant: a folder belongs to a repository only if the repository names
+ * that folder too. Links, other owners and submodules prove nothing.
  */
 import { lstatSync, type Stats } from 'node:fs';
 import path from 'node:path';

@@ -1,4 +1,3 @@
-/** Groups items by a key, in the order of their first occurrence. */
 export function groupedBy<Key, Item>(items: readonly Item[], keyOf: (item: Item) => Key): Map<Key, Item[]> {
   const groups = new Map<Key, Item[]>();
   for (const item of items) {

@@ -2,10 +2,8 @@
  * Makes text from servers, files and sign-ins inert for every view (S1a). VS Code turns `[text](command:…)` in a
  * message into a link for a command, `$(name)` into an icon, and Markdown into links and pictures. Control characters
  * steer a terminal, and invisible characters hide a part of the text.
- *
- * A shown text is `Inert` or `Markdown`. Both are written with a tag, `` inert`Start “${name}”?` ``: the words of the
- * template are ours and stay, and every value is made inert. No other code makes these types, so the compiler refuses a
- * foreign text in a view.
+ * A shown text is `Inert` or `Markdown`, written with a tag, `` inert`Start “${name}”?` ``: the words of the template are
+ * ours, and every value is made inert. No other code makes these types, so the compiler refuses a foreign text in a view.
  */
 import { folded, pageWidth } from './folded.js';
 
@@ -86,7 +84,7 @@ export function codeCell(text: string): Markdown {
 }
 
 export function linkTarget(uri: string): Markdown {
-  return new Markdown(replacedEach(uri, /[\s()<>\\]+/g, percentEncoded), own);
+  return new Markdown(uri.replace(/[\s()<>\\]/g, percentEncoded), own);
 }
 
 /** Shows a text as a block of code. Long runs of blanks stay, because a block may be laid out by them. */
@@ -117,14 +115,8 @@ export function bothEnds(text: string, width = pageWidth, lead = ''): string {
 
 /** Quotes a text with every character visible and none out of sight. */
 export function quoted(text: string): string {
-  return replacedEach(JSON.stringify(text), hiddenCharacters, numbered).replace(
-    / {4,}/g,
-    (blanks) => `\\u{20 × ${blanks.length}}`,
-  );
-}
-
-export function forTerminal(text: string): string {
-  return withoutHidden(text);
+  const shown = JSON.stringify(text).replace(hiddenCharacter, numbered);
+  return shown.replace(/ {4,}/g, (blanks) => `\\u{20 × ${blanks.length}}`);
 }
 
 /** Writes an entry of a log. Continuation lines are indented, so no entry can be forged. */
@@ -133,7 +125,7 @@ export function forLog(text: string): string {
 }
 
 export function visibleJson(json: string): string {
-  return replacedEach(json, hiddenCharacters, escapedInJson, (one) => one === '\n');
+  return json.replace(hiddenCharacter, (one) => (one === '\n' ? one : escapedInJson(one)));
 }
 
 export function oneLine(text: string): string {
@@ -146,24 +138,6 @@ export function oneLine(text: string): string {
   return visible(trimmed.filter((line) => line !== '').join(' ')).trim();
 }
 
-/** A text may consist of such characters, so the replacement of each is made once. */
-function replacedEach(text: string, runs: RegExp, made: (one: string) => string, isKept?: Kept): string {
-  const known = new Map<string, string>();
-  return text.replace(runs, (run: string, at: number) => {
-    let result = '';
-    let next = at;
-    for (const one of run) {
-      let replaced = isKept?.(one, next) === true ? one : known.get(one);
-      if (replaced === undefined) known.set(one, (replaced = made(one)));
-      result += replaced;
-      next += one.length;
-    }
-    return result;
-  });
-}
-
-type Kept = (one: string, at: number) => boolean;
-
 const hex = (character: string): string => (character.codePointAt(0) ?? 0).toString(16);
 const numbered = (character: string): string => `\\u{${hex(character)}}`;
 const percentEncoded = (character: string): string => `%${hex(character).toUpperCase()}`;
@@ -174,22 +148,22 @@ function escapedInJson(character: string): string {
 }
 
 /** Besides Unicode's ignorable ones, Hangul fillers and the empty Braille pattern look like blanks. */
-const hiddenCharacters =
-  /(?:[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u{2800}\u{115f}\u{1160}\u{3164}\u{ffa0}]|(?! )\p{Zs})+/gu;
+const hiddenCharacter =
+  /(?:[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u{2800}\u{115f}\u{1160}\u{3164}\u{ffa0}]|(?! )\p{Zs})/gu;
 
 /** Joiners and variation selectors belong to letters and pictures before them. */
 const belongs = /^[\u{200c}\u{200d}\u{fe0e}\u{fe0f}]$/u;
 const carrier = /[\p{Extended_Pictographic}\p{Emoji_Modifier}\u{fe0f}]$|(?![\0-\u{7f}])[\p{L}\p{M}]$/u;
 
-function withoutHidden(given: string): string {
+export function withoutHidden(given: string): string {
   if (/^[\n\t -~]*$/.test(given)) return given;
   const text = given.replaceAll('\r\n', '\n');
-  const isKept: Kept = (one, at) => {
+  const isKept = (one: string, at: number): boolean => {
     if (one === '\n' || one === '\t') return true;
     // A quick test excludes most characters.
     return one > '\u{7f}' && belongs.test(one) && carrier.test(text.slice(Math.max(0, at - 2), at));
   };
-  return replacedEach(text, hiddenCharacters, numbered, isKept);
+  return text.replace(hiddenCharacter, (one, at: number) => (isKept(one, at) ? one : numbered(one)));
 }
 
 function shortened(text: string): string {

@@ -1,14 +1,8 @@
-/**
- * Compares paths from different sources. No other code may: the editor writes `c:\`, Windows `C:\`, and a folder may be
- * behind a link.
- */
+/** Only this compares paths from different sources: the editor writes `c:\`, Windows `C:\`, and a folder may be a link. */
 import { readlinkSync, realpathSync } from 'node:fs';
 import path from 'node:path';
 
-/**
- * Returns the path without links and in the system's own spelling. A missing part stays as written. A link to a missing
- * target is followed too, because a write follows it.
- */
+/** A missing part stays as written. A link to a missing target is followed too, because a write follows it. */
 export function realPath(file: string, hops = 16): string {
   const full = path.resolve(file);
   const found = existing(full);

@@ -22,11 +22,7 @@ const harmlessWords = new Set(
 /** MCP has progress tokens. They say only which call progress belongs to. */
 const harmlessPairs = new Set(['PUBLIC KEY', 'PROGRESS TOKEN']);
 
-/**
- * Names with such an end belong to a secret but are harmless (`TOKEN_FILE`, `KEY_ID`), or name a source of one, like
- * `PASSWORD_COMMAND` and `credential.helper`. A person has to see the source, because it decides the running program
- * (S1a).
- */
+/** Of harmless names (`TOKEN_FILE`), or of a source (`PASSWORD_COMMAND`), which a person has to see (S1a). */
 const harmlessEnds = new Set(
   (
     'FILE PATH DIR URL URI ENDPOINT NAME ID TYPE HEADER METHOD METHODS ENABLED TTL TIMEOUT EXPIRY EXPIRES IN AT SERVER ' +
@@ -48,10 +44,7 @@ const possible = /tok|key|sec|pass|pw|pat|cred|auth|bear|cook|dsn|jwt|sig|sess|h
 
 const weakWords = new Set(['KEY', 'SESSION', 'SIG', 'PAT', 'AUTH']);
 
-/**
- * The evidence of a name about its value. `weak` needs more than a plain word, `word` is a single word and may precede
- * a colon in prose, and `certain` makes any value a secret.
- */
+/** `weak` needs more than a plain word, `word` may precede a colon in prose, and `certain` makes any value a secret. */
 export type NameStrength = 'none' | 'weak' | 'word' | 'strong' | 'certain';
 
 export function nameStrength(name: string, parameter = false): NameStrength {
@@ -110,10 +103,7 @@ const reasonWords =
 const readsVariable =
   /^(?:os\.(?:environ|getenv)|process\.env|import\.meta\.env|(?:Deno|Bun)\.env|ENV\[|System\.getenv|getenv\(|std::env)/;
 
-/**
- * True if a text beside a secret's name is the name of a variable, code that reads one, or the reason why the value is
- * refused: messages about missing secrets have them in the place of the value.
- */
+/** Messages about missing secrets have the name of a variable, code that reads one, or a reason in place of the value. */
 export function isNoValue(text: string): boolean {
   if (text.length > 200) return false;
   if (/^[A-Z]{1,40}\d{0,2}(?:_[A-Z]{1,40}\d{0,2}){1,10}[.,;:!?)]{0,2}$/.test(text)) return true;

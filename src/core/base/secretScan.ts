@@ -6,11 +6,7 @@ import { isNoValue, isRandom, isToken, isTrivial, nameStrength, tokenBeginnings 
 import type { NameStrength } from './secretNames.js';
 
 /** The place of a secret. `environment` marks any value of an environment. */
-export interface Found {
-  readonly start: number;
-  readonly end: number;
-  readonly kind: 'secret' | 'environment';
-}
+export type Found = { readonly start: number; readonly end: number; readonly kind: 'secret' | 'environment' };
 
 const anchors = new RegExp(
   [

@@ -28,15 +28,13 @@ export function secretsIn(text: string): string[] {
 }
 
 export function isSecret(name: string, value: string): boolean {
-  return !isTrivial(value, name) && (isSecretName(name) || hasSecretShape(value));
+  if (isTrivial(value, name)) return false;
+  const hasShape = isRandom(value) || (beginning.test(value) && isToken(value));
+  return hasShape || isSecretName(name) || findSecrets(value).some(isSure);
 }
 
 export function isSecretName(name: string): boolean {
   return nameStrength(name) !== 'none';
-}
-
-function hasSecretShape(value: string): boolean {
-  return isRandom(value) || (beginning.test(value) && isToken(value)) || findSecrets(value).some(isSure);
 }
 
 const beginning = new RegExp(`^(?:${tokenBeginnings})`);
@@ -129,7 +127,6 @@ interface Frame {
   before: string;
 }
 
-/** Texts, words and punctuation of valid JSON. */
 const literals = /"[^"\\]*(?:\\.[^"\\]*)*"|[^\s"{}[\],:]+|[{}[\],:]/g;
 
 /** Goes through valid JSON literal by literal: texts and numbers change, and nothing else. */
@@ -174,7 +171,6 @@ class JsonCleaning {
     return clean === value && isList && value.startsWith('-') ? cleanArgument(value, before, removal) : clean;
   }
 
-  /** Punctuation, numbers, `true`, `false` and `null`. */
   private cleanWord(word: string): string {
     const { frame, frames, removal } = this;
     if (word === '{') frames.push({ isList: false, name: '', before: '' });

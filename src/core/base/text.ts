@@ -11,12 +11,10 @@ export function asText(value: unknown): string {
   return typeof value === 'object' && value !== null ? 'an object' : String(value);
 }
 
-/** Returns an error as a sentence, without the name of its class. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : asText(error);
 }
 
-/** Writes values as JSON Lines. */
 export function jsonLines(values: readonly unknown[]): string {
   return values.map((value) => `${JSON.stringify(value)}\n`).join('');
 }

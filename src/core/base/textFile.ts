@@ -55,16 +55,9 @@ export async function readTextFile(path: string, most: number, decode: Decode = 
   }
 }
 
-export interface ReadSoFar {
-  readonly inode: number;
-  readonly position: number;
-}
+export type ReadSoFar = { readonly inode: number; readonly position: number };
 
-/**
- * Reads the whole lines that were added to a file since an earlier read, at most `most` bytes at its end.
- *
- * @returns `isWhole` is true if the lines are not behind those of the earlier read, because the file is another one
- */
+/** Reads whole lines added since an earlier read, at most `most` bytes at the end. `isWhole`: the file is another one. */
 export async function readAdded(
   path: string,
   most: number,

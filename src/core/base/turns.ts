@@ -49,10 +49,7 @@ export class LoopShare {
     owners.set(value, this);
   }
 
-  /**
-   * @param meter measures work
-   * @param wall ends slices, and is read often
-   */
+  /** @param meter measures work @param wall ends slices, and is read often */
   constructor(
     readonly clock: Clock,
     private readonly meter: Meter = processorTime,
@@ -162,10 +159,7 @@ export function nextTurn(): Promise<void> {
   return new Promise(inNextTurn);
 }
 
-/**
- * Runs something in the next turn of the event loop. A single `setImmediate` from a stream's callback still runs at the
- * end of the same turn.
- */
+/** A single `setImmediate` from a stream's callback still runs at the end of the same turn. */
 export function inNextTurn(run: () => void): void {
   setImmediate(() => setImmediate(run));
 }

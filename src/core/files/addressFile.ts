@@ -50,7 +50,7 @@ export function keepAddress(tokenFile: string, noted: Omit<NotedAddress, 'pid'>,
 /** Removes the note of this process. A newer note of another process stays. */
 export async function forgetAddress(tokenFile: string, program: Program): Promise<void> {
   const file = addressFileOf(tokenFile, program);
-  const noted = await read(file);
+  const noted = await live(file);
   if (noted?.pid === process.pid) await unlink(file).catch(() => undefined);
 }
 
@@ -69,14 +69,9 @@ export async function notedAddresses(tokenFile: string): Promise<NotedAddress[]>
 }
 
 async function live(file: string): Promise<NotedAddress | undefined> {
-  const noted = await read(file);
-  return noted && isAlive(noted.pid) ? noted : undefined;
-}
-
-async function read(file: string): Promise<NotedAddress | undefined> {
   try {
     const noted: unknown = JSON.parse(await readTextFile(file, largestConfigFile));
-    return isNoted(noted) ? noted : undefined;
+    return isNoted(noted) && isAlive(noted.pid) ? noted : undefined;
   } catch {
     return undefined;
   }

@@ -39,11 +39,7 @@ export function clearCalls(file: string, clock: Clock): Promise<void> {
   return underLock(file, clock, () => rm(file, { force: true }));
 }
 
-/**
- * Reads the lines that any program adds. It reads only what is new, because the file of a busy folder has megabytes.
- *
- * @param onLines called with the new lines, and at first with all. `isWhole` is true if earlier lines no longer count
- */
+/** @param onLines called with the lines that any program adds, and at first with all; `isWhole` if earlier ones are void */
 export function followCalls(
   file: string,
   clock: Clock,

@@ -20,7 +20,6 @@ export function configFileOf(folder: string, blocked: (file: string) => string |
     /** Returns a sentence if links lead out of the folder. Such a file is never written. */
     outside: (): string | undefined => leadsOutside(folder, file),
     write: (change: Change): void => writeInside(folder, file, change),
-    /** Returns a sentence with the reason not to write it now, if any. */
     blocked: (): string | undefined => blocked(file),
   };
 }

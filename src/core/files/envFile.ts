@@ -7,7 +7,6 @@ import { reasonOf } from './watchedFile.js';
 /** More than the variables of a program may take on most systems. */
 const largestEnvFile = 64 * 1024;
 
-/** @param within the folder around the file; undefined permits any file */
 export function readEnvFile(file: string, within: string | undefined): EnvFileReading {
   const real = realPath(file);
   if (within !== undefined && !samePath(real, within) && !isBelow(real, within)) {

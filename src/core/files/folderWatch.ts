@@ -3,7 +3,6 @@ import { statSync, watch, type FSWatcher } from 'node:fs';
 import path from 'node:path';
 import { toDisposable, type Disposable } from '../base/disposables.js';
 
-/** @param onChange called for any change in the folder, perhaps several times for one */
 export function watchFolderOf(file: string, onChange: () => void): Disposable {
   let armed: { readonly folder: string; readonly inode: number; readonly watcher: FSWatcher } | undefined;
   const disarm = (): void => {

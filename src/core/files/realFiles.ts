@@ -34,12 +34,9 @@ export interface Change {
 }
 
 /**
- * Writes a file of a folder, and makes the folders on the way to it. Throws as `node:fs` does, for links out of the
- * folder, and after a change by another program.
- *
- * The opened file is checked before any change. A link placed in between can cause an empty file or folder elsewhere.
- * On Linux it changes no existing file, because Linux reports the path of an open file. Elsewhere an attacker would
- * have to swap links at the right moments.
+ * Throws as `node:fs` does, for links out of the folder, and after a change by another program. The opened file is checked
+ * before any change. A link placed in between can cause an empty file or folder elsewhere. On Linux it changes no existing
+ * file, because Linux reports the path of an open file. Elsewhere an attacker would have to swap links at the right moments.
  */
 export function writeInside(folder: string, file: string, { before, after }: Change): void {
   refuseOutside(folder, file);
@@ -88,7 +85,6 @@ export function refuseOutside(folder: string, file: string): void {
   if (why !== undefined) throw new Error(why);
 }
 
-/** True if a folder is inside one of these, links followed. */
 export function isInsideAny(folder: string, folders: readonly string[]): boolean {
   return folders.some((other) => samePath(folder, other) || isBelow(folder, other));
 }

@@ -6,6 +6,7 @@ import { lstat } from 'node:fs/promises';
 import type { Clock } from '../base/clock.js';
 import { DisposableStore, type Disposable } from '../base/disposables.js';
 import { Emitter } from '../base/events.js';
+import { OneByOne } from '../base/oneByOne.js';
 import { makePrivateFile } from '../base/privateFile.js';
 import { anyBytes, FileRefused, largestForeignFile, readTextFile } from '../base/textFile.js';
 import { underLock } from './fileLock.js';
@@ -30,7 +31,7 @@ export class SharedFile implements Disposable {
   private readonly store = new DisposableStore('shared file');
   private readonly changes = this.store.add(new Emitter<void>());
   private watched: WatchedFile | undefined;
-  private changing: Promise<unknown> = Promise.resolve();
+  private readonly changing = new OneByOne();
 
   readonly onDidChange = this.changes.event;
 
@@ -63,21 +64,16 @@ export class SharedFile implements Disposable {
 
   /** Replaces the text by the result of `edit` for the present one. Resolves after listeners received it. */
   change(edit: (text: string | undefined) => string): Promise<void> {
-    const changed = this.changing.then(() => this.replace(edit));
-    this.changing = changed.catch(() => undefined);
-    return changed.then(() => this.open());
+    const replace = async (): Promise<void> => {
+      const before = textOf(await readContent(disk, this.path));
+      const after = edit(before);
+      if (after !== before) await makePrivateFile(this.path, after);
+    };
+    return this.changing.add(this.path, () => underLock(this.path, this.clock, replace)).then(() => this.open());
   }
 
   dispose(): void {
     this.store.dispose();
-  }
-
-  private replace(edit: (text: string | undefined) => string): Promise<void> {
-    return underLock(this.path, this.clock, async () => {
-      const before = textOf(await readContent(disk, this.path));
-      const after = edit(before);
-      if (after !== before) await makePrivateFile(this.path, after);
-    });
   }
 }
 

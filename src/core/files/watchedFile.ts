@@ -1,13 +1,12 @@
 /**
- * Follows the text of one path: after any change, the content is the one of the last save (R1). It checks the file in
- * intervals, and at once after a `nudge`. Watchers miss events, do not follow links, and cannot watch missing folders.
- * Listeners receive only changed content. An error of a file system is content too.
+ * Follows the text of one path (R1). It checks the file in intervals, because watchers miss events, do not follow links
+ * and cannot watch missing folders, and at once after a `nudge`. Listeners receive only changed content.
  */
 import { stat } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../base/clock.js';
 import { toDisposable, type Disposable } from '../base/disposables.js';
-import { Emitter, type Event } from '../base/events.js';
+import { Emitter } from '../base/events.js';
 import { asText } from '../base/text.js';
 import { FileRefused, largestConfigFile, readTextFile } from '../base/textFile.js';
 import { SingleFlight } from '../base/singleFlight.js';
@@ -18,14 +17,7 @@ export type FileContent =
   /** It is there and cannot be read as a file; `reason` is a phrase such as `permission denied`. */
   | { readonly kind: 'unreadable'; readonly reason: string };
 
-export interface WatchedFile extends Disposable {
-  readonly path: string;
-  readonly content: FileContent | undefined;
-  readonly onDidChange: Event<FileContent>;
-  nudge(): void;
-  /** Reads it before it comes to rest. Resolves after listeners received its present content. */
-  readNow(): Promise<void>;
-}
+export type WatchedFile = ReturnType<typeof watchFile>;
 
 export interface WatchedFileDeps {
   readonly clock: Clock;
@@ -41,7 +33,6 @@ export interface WatchedFileDeps {
 /** The questions to the file system; both reject as `node:fs/promises` does, and reading with `FileRefused`. */
 export interface Disk {
   read(path: string): Promise<string>;
-  /** Resolves to a text that changes with the file. */
   stamp(path: string): Promise<string>;
 }
 
@@ -58,7 +49,7 @@ const patience = 5;
 /** A half-typed text counts if it stays the same for this time, in milliseconds. */
 const typingPause = 10_000;
 
-export function watchFile(path: string, deps: WatchedFileDeps): WatchedFile {
+export function watchFile(path: string, deps: WatchedFileDeps) {
   const { clock, pollMs = 2000, debounceMs = 200, disk = realDisk } = deps;
   const changes = new Emitter<FileContent>();
   let content: FileContent | undefined;
@@ -127,7 +118,8 @@ export function watchFile(path: string, deps: WatchedFileDeps): WatchedFile {
     },
     onDidChange: changes.event,
     nudge,
-    readNow: async () => {
+    /** Reads it before it comes to rest. Resolves after listeners received its present content. */
+    readNow: async (): Promise<void> => {
       isAskedNow = true;
       await reading.request();
       isAskedNow = false;

@@ -1,5 +1,4 @@
 /** Turns failures of instances into texts for agents. Everything is pure. */
-import { assertNever } from '../base/assertNever.js';
 import type { PoolFailure } from '../instances/pool.js';
 import { errorCodes } from '../protocol/errors.js';
 import { serves } from '../reconcile/shortfall.js';
@@ -85,8 +84,6 @@ export function failedCall(
     }
     case 'notHeld':
       return [notHeldText(server), 'not sent', 'The conversation no longer has an instance.'];
-    default:
-      return assertNever(failure);
   }
 }
 
@@ -102,8 +99,6 @@ export function requestText({ toolset, method }: Destination & OtherRequest, fai
       return `The server "${toolset}" ${failure.failure.message} ${failure.failure.fix}`;
     case 'notHeld':
       return notHeldText(toolset);
-    default:
-      return assertNever(failure);
   }
 }
 

@@ -1,5 +1,4 @@
 /** The texts for a conversation about its lease and how to give it back (L2a, L3, X4). Everything is pure. */
-import { assertNever } from '../base/assertNever.js';
 import type { Fields } from '../protocol/client.js';
 import type { LeaseNews } from '../protocol/request.js';
 
@@ -30,8 +29,6 @@ export function leaseNote(server: string, news: LeaseNews, advice: string | unde
       const now = news.kind === 'replaced' ? `a new one. ${how}` : 'one that all conversations share.';
       return `\n[MCP Toolsets] The instance of "${server}" that this conversation had is gone (${news.cause}) with all that it held. This result is from ${now}`;
     }
-    default:
-      return assertNever(news);
   }
 }
 

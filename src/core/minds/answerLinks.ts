@@ -1,8 +1,6 @@
 /**
- * Finds links to saved files in an answer as it streams (V2), because a chat opens and shows a file only if it is given
- * apart from the text. A possible link is held back until it is complete, or proves to be text.
- *
- * Invariants: every character goes out, in order. Only targets known to `fileOf` are taken out of the text.
+ * Finds links to saved files in an answer as it streams (V2), because a chat shows a file only if it is given apart from
+ * the text. A possible link is held back until it is complete, or proves to be text. Every character goes out, in order.
  */
 import type { ResultFile } from './model.js';
 
@@ -54,7 +52,6 @@ export class AnswerLinks {
 /** A complete link on one line. No part reaches over another beginning, so a text full of beginnings takes one pass. */
 const completeLink = /(!?)\[([^[\]\n]*)\]\(([^()\n]*)\)/g;
 
-/** Returns the beginning of an incomplete link, or the length of the text. */
 function openLink(text: string): number {
   const line = text.lastIndexOf('\n') + 1;
   const from = Math.max(line, text.length - longestLink);

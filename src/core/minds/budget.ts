@@ -1,8 +1,7 @@
 /**
  * Fits a conversation into the model's limit (D1). The oldest tool results are shortened first. If this is not enough,
- * the oldest questions go with all their messages. The last question always stays whole.
- *
- * Invariants: the input is not changed. A call keeps its result. Each removal leaves a line about it.
+ * the oldest questions go with all their messages. The last question always stays whole. A call keeps
+ * its result. Each removal leaves a line about it.
  */
 import type { ContentPart, ConversationMessage, ConversationModel, ModelRequest, ToolResult } from './model.js';
 
@@ -32,8 +31,9 @@ export async function fitToModel(
   const whole: Fitted = { messages, shortened: 0, dropped: 0 };
   const fixed = [instructions, ...tools.map((tool) => JSON.stringify([tool.name, tool.description, tool.inputSchema]))];
   // Tokens are rarely shorter than a character, so a short text needs no count.
-  const characters = sum(fixed.map(({ length }) => length)) + sum(messages.map(charactersOf));
-  if (characters + overhead * (messages.length + tools.length) <= limit) return whole;
+  const characters = [...fixed, ...messages.map(textOf)].map(({ length }) => length);
+  const images = tokensOfImage * sum(messages.map(imagesIn));
+  if (sum(characters) + images + overhead * (messages.length + tools.length) <= limit) return whole;
 
   const count: Count = (text) => model.countTokens(text, signal);
   const room = limit - (await count(fixed.join('\n'))) - overhead * tools.length;
@@ -102,10 +102,6 @@ export function shortenedText(text: string, first: number, last: number): string
 
 async function tokensOf(message: ConversationMessage, count: Count): Promise<number> {
   return (await count(textOf(message))) + overhead + tokensOfImage * imagesIn(message);
-}
-
-function charactersOf(message: ConversationMessage): number {
-  return textOf(message).length + tokensOfImage * imagesIn(message);
 }
 
 function textOf(message: ConversationMessage): string {

@@ -1,7 +1,6 @@
 /**
  * Runs one turn of a conversation: it asks the model, runs the calls of its answer in parallel, and asks again until
  * the model answers without calls (D1). It never throws for errors of a model or a tool.
- *
  * Invariants: tools and instructions are current for each request. Every call of an answer has a result, even a refused
  * or cancelled one, so the conversation can continue after any stop. No call runs twice.
  */
@@ -89,12 +88,7 @@ export async function runTurn(turn: Turn): Promise<TurnOutcome> {
   return outcome(turn.signal.aborted ? { kind: 'cancelled' } : { kind: 'stepLimit', steps: turn.maxSteps });
 }
 
-interface Answer {
-  readonly text: string;
-  readonly calls: readonly ToolCall[];
-  /** Set at the end of the conversation's turn. */
-  readonly end?: TurnEnd;
-}
+type Answer = { readonly text: string; readonly calls: readonly ToolCall[]; readonly end?: TurnEnd };
 
 async function ask(request: ModelRequest, turn: Turn): Promise<Answer> {
   const { model, audience, clock, random, signal } = turn;
@@ -117,7 +111,7 @@ async function ask(request: ModelRequest, turn: Turn): Promise<Answer> {
     } catch (error) {
       if (!signal.aborted) {
         const next = afterFailure(failureOf(error), retries, random());
-        if (next.kind !== 'retry') return { text: '', calls: [], end: stopped(next, request) };
+        if (next.kind !== 'retry') return { text: '', calls: [], end: stopped(next, request.tools) };
         audience.retrying(next, text !== '');
         text = '';
         await delay(clock, next.delayMs, signal).catch(() => undefined);
@@ -128,10 +122,14 @@ async function ask(request: ModelRequest, turn: Turn): Promise<Answer> {
   }
 }
 
-function stopped(why: StopReason, { tools }: ModelRequest): TurnEnd {
-  if (why.kind === 'exhausted' || why.kind === 'unavailable') return { kind: 'stopped', why };
-  const names = tools.map(({ name }) => name);
-  const tool = toolIn(why.text, names);
+function stopped(why: StopReason, tools: readonly ConversationTool[]): TurnEnd {
+  const mayName = why.kind !== 'exhausted' && why.kind !== 'unavailable';
+  const tool = mayName
+    ? toolIn(
+        why.text,
+        tools.map(({ name }) => name),
+      )
+    : undefined;
   return { kind: 'stopped', why, ...(tool !== undefined && { tool }) };
 }
 

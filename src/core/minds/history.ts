@@ -1,7 +1,6 @@
 /**
- * Keeps a conversation over its turns (D1): the editor stores a bounded record of each, and the conversation is rebuilt
- * from them. Others can write to the editor's store, so reading keeps the valid part and never throws. Every call has
- * its result after reading.
+ * Keeps a conversation over its turns (D1): the editor stores a bounded record of each. Others can write to its store, so
+ * reading keeps the valid part and never throws. Every call has its result after reading.
  */
 import { hasFields, isObject } from '../base/isObject.js';
 import { resultsOf, shortenedMessage } from './budget.js';
@@ -20,7 +19,6 @@ export interface TurnRecord {
 
 /** One text in a record has at most this many characters; a later turn rarely needs more of an earlier result. */
 const longestText = 12_000;
-/** All texts of a record have at most this many characters together. */
 const longestRecord = 200_000;
 
 export function recordOf(record: Omit<TurnRecord, 'version'>): TurnRecord {
@@ -58,7 +56,6 @@ function shownIn({ question, shown }: PastTurn): ConversationMessage[] {
   return shown === '' ? user : [...user, { kind: 'answer', text: shown, calls: [] }];
 }
 
-/** Returns the files of a conversation's results. Some may no longer exist. */
 export function filesIn(messages: readonly ConversationMessage[]): ResultFile[] {
   return messages.flatMap(resultsOf).flatMap(({ files }) => files ?? []);
 }

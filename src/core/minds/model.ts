@@ -4,7 +4,6 @@ import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 /** A tool for the model, under its exact published name (D1). */
 export interface ConversationTool {
   readonly name: string;
-  /** The server's name for it. */
   readonly original: string;
   readonly toolset: string;
   readonly description: string;
@@ -47,7 +46,6 @@ export type ConversationMessage =
   | { readonly kind: 'results'; readonly results: readonly ToolResult[] };
 
 export interface ModelRequest {
-  /** The instructions for the whole conversation, at this moment. */
   readonly instructions: string;
   readonly messages: readonly ConversationMessage[];
   readonly tools: readonly ConversationTool[];
@@ -62,7 +60,6 @@ export interface ConversationModel {
   readonly vendor: string;
   readonly name: string;
   readonly seesImages: boolean;
-  /** Counts the tokens of a whole request. */
   readonly maxInputTokens: number;
   countTokens(text: string, signal: AbortSignal): Promise<number>;
   /** Sends one request. `modelFailures` classifies errors of the stream. */

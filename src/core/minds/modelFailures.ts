@@ -1,17 +1,15 @@
 /** Classifies failed requests by the provider's codes and words, and decides about another attempt (D4). */
 import { asText, escapeRegExp } from '../base/text.js';
 
+/** `rejected`: a repetition would change nothing. `unavailable`: the model is not permitted or missing. */
+type Final = { readonly kind: 'rejected' | 'unavailable' | 'unknown'; readonly text: string };
+
 export type ModelFailure =
-  /**
-   * `rejected`: the provider refuses such a request, so a repetition would change nothing. `unavailable`: the model is
-   * not permitted or missing; a person can change this, or choose another.
-   */
-  | { readonly kind: 'rejected' | 'unavailable' | 'unknown'; readonly text: string }
-  /** The network failed, a rate limit was hit, or the provider itself failed. */
+  | Final
   | { readonly kind: 'transient'; readonly text: string; readonly retryAfterMs: number | undefined };
 
 export type StopReason =
-  | { readonly kind: 'rejected' | 'unavailable' | 'unknown'; readonly text: string }
+  | Final
   /** The cause seemed to pass, and did not. */
   | { readonly kind: 'exhausted'; readonly text: string; readonly attempts: number };
 
@@ -39,7 +37,6 @@ export function afterFailure(failure: ModelFailure, retries: number, chance: num
   return { kind: 'retry', attempt: retries + 1, delayMs: Math.max(backOff, asked), cause: text };
 }
 
-/** Deeper causes add nothing. */
 const deepestCause = 4;
 
 export function failureOf(error: unknown): ModelFailure {
@@ -50,7 +47,7 @@ export function failureOf(error: unknown): ModelFailure {
   const text = texts.join(' – ') || 'the provider gave no reason';
   const said = `${codes.join(' ')} ${texts.join(' ')}`;
   const status = numbers.find(isHttpError) ?? statusIn(said);
-  const kind = kindByStatus(status, said) ?? kindByCode(codes, said) ?? kindByWords(said);
+  const kind = kindByStatus(status, said) ?? kindByWords(codes, said);
   return kind === 'transient' ? { kind, text, retryAfterMs: retryAfterIn(said) } : { kind, text };
 }
 
@@ -65,13 +62,9 @@ function kindByStatus(status: number | undefined, said: string): Kind | undefine
   return 'rejected';
 }
 
-function kindByCode(codes: readonly string[], said: string): Kind | undefined {
+function kindByWords(codes: readonly string[], said: string): Kind {
   if (codes.includes('NoPermissions') || codes.includes('NotFound')) return 'unavailable';
   if (codes.includes('Blocked')) return passing.test(said) && !usedUp.test(said) ? 'transient' : 'unavailable';
-  return undefined;
-}
-
-function kindByWords(said: string): Kind {
   if (refusal.test(said)) return 'rejected';
   if (usedUp.test(said) || forbidden.test(said)) return 'unavailable';
   return passing.test(said) ? 'transient' : 'unknown';
@@ -126,7 +119,7 @@ function withoutRepetition(texts: readonly string[]): string[] {
 
 /** Returns the tool of a rejection, by its name or by its index in the sent list, as in `tools[3].function`. */
 export function toolIn(text: string, sent: readonly string[]): string | undefined {
-  const named = sent.filter((name) => wholeName(name).test(text));
+  const named = sent.filter((name) => new RegExp(`(?<![\\w-])${escapeRegExp(name)}(?![\\w-])`).test(text));
   // A name may be a word of the sentence, and the longest is the least likely to be one.
   const quoted = named.filter((name) => new RegExp(`['"\`]${escapeRegExp(name)}['"\`]`).test(text));
   const found = longest(quoted) ?? longest(named.filter((name) => /[_-]/.test(name)));
@@ -138,8 +131,4 @@ export function toolIn(text: string, sent: readonly string[]): string | undefine
 
 function longest(names: readonly string[]): string | undefined {
   return [...names].sort((a, b) => b.length - a.length)[0];
-}
-
-function wholeName(name: string): RegExp {
-  return new RegExp(`(?<![A-Za-z0-9_-])${escapeRegExp(name)}(?![A-Za-z0-9_-])`);
 }

@@ -5,7 +5,6 @@ import type { ConversationTool } from './model.js';
 export interface ProjectionProblem {
   /** Absent for all tools together. */
   readonly tool?: string;
-  /** A sentence about the provider's known refusal. */
   readonly message: string;
 }
 
@@ -47,7 +46,6 @@ const rules: readonly ProviderRules[] = [
   { name: 'Gemini', vendors: /gemini|google/i, mostTools: Infinity, refusals: [otherBeginning, arrayWithoutItems] },
 ];
 
-/** @param vendor the vendor as the editor names it */
 export function projectToolsForProvider(vendor: string, tools: readonly ConversationTool[]): Projection {
   const known = rules.filter(({ vendors }) => vendors.test(vendor));
   const problems = known.flatMap(({ name, mostTools, refusals }) => {

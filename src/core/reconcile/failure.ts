@@ -1,5 +1,4 @@
 /** Why a definition does not serve, or the fault of the one in service: a failed operation with its time. */
-import { assertNever } from '../base/assertNever.js';
 import type { Problem } from '../base/problem.js';
 import type { StartFailure } from '../connections/connection.js';
 import type { Services } from '../instances/services.js';
@@ -47,7 +46,5 @@ export function describeFailure(failure: Failure): { reason: string; fix: string
       const fix = 'Restart it, edit its entry, or let the next call start it. Its log shows its last output.';
       return { reason: before + failure.cause, fix };
     }
-    default:
-      return assertNever(failure);
   }
 }

@@ -3,7 +3,6 @@
  * fails (R2, R3). Invariants: the serving definition is replaced in one synchronous step; an overtaken start ends and
  * changes nothing; a launch without approval never starts (S1); a disposed unit leaves nothing.
  */
-import { assertNever } from '../base/assertNever.js';
 import type { CancelSignal } from '../base/cancellation.js';
 import { untilAborted } from '../base/events.js';
 import { PendingEnds } from '../base/pendingEnds.js';
@@ -147,8 +146,6 @@ export class ServerUnit {
       case 'start':
         this.begin(step.definition);
         break;
-      default:
-        assertNever(step);
     }
     this.changed();
   }

@@ -1,9 +1,7 @@
 /**
- * Members of the team as custom agents of the editor (D2): a file for each. Its `tools` names the granted toolsets as
- * the editor does. Everything else in the file is the person's.
- *
- * Invariants: without a change of grants, the text stays the same. A file without our mark is never changed. `tools`
- * never names an ungranted toolset of ours.
+ * Members of the team as custom agents of the editor (D2): a file for each, whose `tools` names the granted toolsets.
+ * Everything else in the file is the person's. Without a change of grants, the text stays the same. A file without our
+ * mark is never changed.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { asText } from '../base/text.js';
@@ -119,7 +117,6 @@ function withItems(front: string, isGone: (item: string) => boolean, missing: re
   }
 }
 
-/** Writes a list in place of an uneditable one or of another value. */
 function rewritten(front: string, { keySpan, value }: MapEntry, wanted: readonly string[]): string {
   const nodes = EditNodes.read(front);
   const written = nodes?.pairOf(nodes.root, 'tools');

@@ -72,7 +72,6 @@ class TeamReader extends NodeReader {
     return { id, name, purpose, grants: this.grantsIn(table) ?? defaults, place };
   }
 
-  /** @param what names the table in a problem */
   private memberTable(entry: MapEntry | undefined, fix: string, what?: string): MapNode | undefined {
     const table = this.map(entry, fix, describe, what);
     if (!table) return undefined;
@@ -125,7 +124,6 @@ function wordOf(node: ValueNode | undefined): string | undefined {
   return textOf(node)?.trim() || undefined;
 }
 
-/** Returns a text, or a list or map of texts, in one line. */
 function lineOf(node: ValueNode | undefined): string | undefined {
   if (!node) return undefined;
   const entries = node.kind === 'map' ? [...node.entries.values()] : [];

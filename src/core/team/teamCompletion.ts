@@ -5,11 +5,8 @@ import type { Span } from '../yaml/textPositions.js';
 type Draft = { readonly label: string; readonly insert: string; readonly detail: string };
 type Suggestion = Draft & { readonly span: Span };
 
-export interface KnownToolset {
-  readonly id: string;
-  /** A phrase such as `12 tools` or `failed`. */
-  readonly state: string;
-}
+/** `state` is a phrase such as `12 tools` or `failed`. */
+type KnownToolset = { readonly id: string; readonly state: string };
 
 /** @param text without a byte order mark */
 export function completeTeam(text: string, offset: number, toolsets: readonly KnownToolset[]): Suggestion[] {

@@ -28,7 +28,6 @@ export interface ToolListing {
   readonly declaresNone?: boolean;
   /** Why the tools are missing, if the server listed only prompts or resources. The message completes its name. */
   readonly failure?: { readonly message: string; readonly fix: string };
-  /** Undefined if the server has none, as are `resources`. */
   readonly prompts?: PromptListing | undefined;
   readonly resources?: ResourceListing | undefined;
 }
@@ -52,11 +51,7 @@ export interface PublishedTool {
 
 type EditorRefusal = { readonly kind: 'idTooLong' } | { readonly kind: 'schema'; readonly detail: string };
 
-export interface PublishedPrompt {
-  readonly original: string;
-  readonly published: string;
-  readonly prompt: OfferedPrompt;
-}
+export type PublishedPrompt = { readonly original: string; readonly published: string; readonly prompt: OfferedPrompt };
 
 export interface PublishedResources {
   readonly resources: readonly OfferedResource[];
@@ -108,7 +103,6 @@ export interface Toolset {
 export interface ServedTool extends PublishedTool {
   /** The editor's name for the tool: the published one, without `<toolset id>_` if all have it. */
   readonly editorName: string;
-  /** The editor's id for it: `mcp_<short name>_<editor name>`. */
   readonly editorId: string;
   /** Agent-host sessions of the editor do not get it, because they would cut or confuse its name (G3a). */
   readonly noAgentHostName?: true;
@@ -117,7 +111,6 @@ export interface ServedTool extends PublishedTool {
   readonly releases?: string;
 }
 
-/** The editor's tools. Every other client gets all (N7). */
 export function toolsForEditor({ tools }: Pick<Toolset, 'tools'>): readonly ServedTool[] {
   return tools.filter(({ editorRefuses }) => editorRefuses === undefined);
 }

@@ -5,7 +5,7 @@ import type { Problem } from '../base/problem.js';
 import { perObject } from '../base/perObject.js';
 import { clipped } from '../base/text.js';
 import { atOnce, type Sliced } from '../base/turns.js';
-import type { NameFilter, ToolOverride, ToolOverrides, Transform } from '../config/model.js';
+import type { ServerDefinition, ToolOverride } from '../config/model.js';
 import { noLists } from './catalogue.js';
 import type { ExcludedTool, ExclusionReason, OfferedTool, PublishedTool, ToolListing } from './catalogue.js';
 import { isValidName, longestMatched, transformName } from './names.js';
@@ -16,11 +16,7 @@ import * as problems from './problems.js';
 import { overridden } from './override.js';
 import { lookedAt } from './schemas.js';
 
-export interface CurationRules extends PromptAndResourceRules {
-  readonly tools: NameFilter;
-  readonly transform: readonly Transform[];
-  readonly overrides?: ToolOverrides;
-}
+export type CurationRules = PromptAndResourceRules & Pick<ServerDefinition, 'tools' | 'transform' | 'overrides'>;
 
 export type Curation =
   | (CuratedPromptsAndResources & {

@@ -52,7 +52,6 @@ export function editorNames(toolset: string, published: readonly string[]): stri
   return strip ? published.map((name) => name.slice(prefix.length)) : [...published];
 }
 
-/** Returns the name of a tool in agent-host sessions of the editor (measured on VS Code 1.139.1). */
 export function agentHostName(toolset: string, editorName: string): string {
   return `${toolset}-${editorName}`;
 }

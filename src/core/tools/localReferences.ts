@@ -8,10 +8,7 @@ const references = ['$ref', '$dynamicRef', '$recursiveRef', '$id', 'id'];
 /** The drafts in the editor. They define the reading of a schema. Other drafts are fetched for their vocabulary. */
 const knownDraft = /^https?:\/\/json-schema\.org\/(draft-0[47]|draft\/20(19-09|20-12))\/schema#?$/;
 
-/**
- * A property may have the name of a keyword: a keyword has a text, and a property a schema. In a value, an `id` is data;
- * other keywords are cleaned there too, because a reference may lead there.
- */
+/** In a value, an `id` is data. Other keywords are cleaned there too, because a reference may lead there. */
 export function withLocalReferences(schema: unknown, isValue = false): unknown {
   if (Array.isArray(schema)) return schema.map((part) => withLocalReferences(part, isValue));
   if (!isObject(schema)) return schema;

@@ -1,7 +1,4 @@
-/**
- * Shows the overrides of the file in the tools for agents (O1–O3, O6), and finds the overrides that do not fit. Completes
- * and checks the arguments of calls by them. Every road to a server passes here, so all send the same.
- */
+/** Shows overrides in the tools for agents (O1–O3, O6), finds those that do not fit, and completes and checks calls. */
 import { isObject } from '../base/isObject.js';
 import { quoted } from '../base/inert.js';
 import { clipped, shortList } from '../base/text.js';
@@ -42,7 +39,13 @@ export function overridden(tool: OfferedTool, { description, arguments: given }:
 type Report = (kind: OverrideFault['kind'], detail: string, at?: Pick<OverrideFault, 'key' | 'index' | 'fix'>) => void;
 
 function applied(schema: Schema, { name, fixed, default: byDefault, allow }: ArgumentRule, report: Report): Schema {
-  if (fixed) return appliedFixed(schema, name, fixed.value, report);
+  if (fixed) {
+    const found = withFixed(schema, name, fixed.value);
+    if (!found) report('unusable', unusable);
+    else if (!found.isKnown) report('unknown', unknown);
+    if (found?.isRefused) report('refused', `does not take the value ${inBrief(fixed.value)}`, { key: 'fixed' });
+    return found?.schema ?? schema;
+  }
   let isKnown = false;
   const isAllowedDefault = byDefault && (!allow || isAllowed(byDefault.value, allow));
   const change = (property: unknown): unknown => {
@@ -66,20 +69,12 @@ function applied(schema: Schema, { name, fixed, default: byDefault, allow }: Arg
   return changed ?? schema;
 }
 
-const unusable = 'is in a part of the schema that no override can change';
-const unknown = 'is not in its schema';
-
 function withoutDefault({ default: _, ...rest }: Schema): Schema {
   return rest;
 }
 
-function appliedFixed(schema: Schema, name: string, value: unknown, report: Report): Schema {
-  const found = withFixed(schema, name, value);
-  if (!found) report('unusable', unusable);
-  else if (!found.isKnown) report('unknown', unknown);
-  if (found?.isRefused) report('refused', `does not take the value ${inBrief(value)}`, { key: 'fixed' });
-  return found?.schema ?? schema;
-}
+const unusable = 'is in a part of the schema that no override can change';
+const unknown = 'is not in its schema';
 
 function withAllowed(given: Schema, patterns: readonly Pattern[], root: Schema, report: Report): Schema {
   // A client may follow the default of the server.

@@ -62,7 +62,6 @@ export function compileFilter(filter: NameFilter): CompiledFilter {
   return { whitelist: compiled(filter.whitelist), blacklist: compiled(filter.blacklist) };
 }
 
-/** True if it may take too long to match these names against these patterns (N4a, S2). */
 export function isTooMuchToMatch(patterns: readonly Pattern[], names: readonly string[]): boolean {
   const longest = names.reduce((most, name) => Math.max(most, name.length), 0);
   const total = names.reduce((sum, name) => sum + name.length, 0);
@@ -76,9 +75,8 @@ export function patternsOf({ whitelist, blacklist }: CompiledFilter): readonly L
 }
 
 type FilterVerdict =
-  | { readonly kind: 'in' }
-  | { readonly kind: 'blacklisted'; readonly pattern: string }
-  | { readonly kind: 'notWhitelisted' };
+  | { readonly kind: 'in' | 'notWhitelisted' }
+  | { readonly kind: 'blacklisted'; readonly pattern: string };
 
 export function judge(filter: CompiledFilter, name: string): FilterVerdict {
   const rescuer = filter.whitelist.find((pattern) => pattern.matches(name));

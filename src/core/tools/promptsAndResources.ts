@@ -4,19 +4,14 @@ import { isObject } from '../base/isObject.js';
 import type { Problem } from '../base/problem.js';
 import { asText } from '../base/text.js';
 import type { Sliced } from '../base/turns.js';
-import type { PromptSelection, ResourceSelection, ServerPlaces } from '../config/model.js';
+import type { PromptSelection, ResourceSelection, ServerDefinition } from '../config/model.js';
 import type { PublishedPrompt, PublishedResources, PromptListing, ResourceListing, ToolListing } from './catalogue.js';
 import { longestMatched, transformName } from './names.js';
 import { type CompiledFilter, compileFilter, isTooMuchToMatch, judge, patternsOf, sift } from './patterns.js';
 import { compileUriFilter, isMadeFrom, longestUri } from './uris.js';
 import * as problems from './problems.js';
 
-export interface PromptAndResourceRules {
-  readonly id: string;
-  readonly prompts: PromptSelection;
-  readonly resources: ResourceSelection;
-  readonly places: ServerPlaces;
-}
+export type PromptAndResourceRules = Pick<ServerDefinition, 'id' | 'prompts' | 'resources' | 'places'>;
 
 export interface CuratedPromptsAndResources {
   readonly prompts: readonly PublishedPrompt[];

@@ -118,7 +118,7 @@ export function publish(
       .map((tool) => ({ ...tool, editorName: tool.original, editorId: editorId(candidate.shortName, tool.original) }));
     return { ...rest, tools, ...(appTools.length > 0 && { appTools }), excluded };
   });
-  for (const [first, ...more] of groupedBy(joined(candidates).contested, pairOf).values()) {
+  for (const [first, ...more] of groupedBy(joined(candidates).contested, ({ pair }) => pair).values()) {
     if (!first) continue;
     const names = [first, ...more].map(({ name }) => name);
     found.push(problems.heldElsewhere(placeOf(first.toolset), first.holder.id, first.holder.places.key, names));
@@ -142,20 +142,9 @@ function crowd(candidates: readonly Candidate[], toolsets: readonly Toolset[], b
 
 type Part = Pick<Toolset, 'id' | 'prompts' | 'resources'>;
 
-/** A name that is missing from a toolset in the joined lists, because `holder` has it. */
-interface Contested<One> {
-  readonly toolset: One;
-  readonly holder: One;
-  readonly name: string;
-}
-
-function pairOf({ toolset, holder }: Contested<Part>): string {
-  return `${toolset.id} ${holder.id}`;
-}
-
 /** Joins the prompts and resources of all toolsets (G6). The earlier toolset keeps a name that is in several. */
 export function joined<One extends Part>(toolsets: readonly One[]) {
-  const contested: Contested<One>[] = [];
+  const contested: { readonly toolset: One; readonly holder: One; readonly pair: string; readonly name: string }[] = [];
   const firsts = <T>(entriesOf: (toolset: Part) => readonly T[], nameOf: (entry: T) => string): T[] => {
     const held = new Map<string, { readonly holder: One; readonly entry: T }>();
     for (const toolset of toolsets) {
@@ -163,7 +152,7 @@ export function joined<One extends Part>(toolsets: readonly One[]) {
         const name = nameOf(entry);
         const { holder } = held.get(name) ?? {};
         if (!holder) held.set(name, { holder: toolset, entry });
-        else if (holder !== toolset) contested.push({ toolset, holder, name });
+        else if (holder !== toolset) contested.push({ toolset, holder, pair: `${toolset.id} ${holder.id}`, name });
       }
     }
     return [...held.values()].map(({ entry }) => entry);

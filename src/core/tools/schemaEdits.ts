@@ -113,7 +113,6 @@ const ofAllNames = [
 /** A deeper part counts as one that names everything, because the walk must end. */
 const deepest = 64;
 
-/** True if one of these keywords of a schema names the argument. */
 function isNamedBy(schema: Schema, keywords: readonly string[], name: string, root: Schema): boolean {
   const own = keywords.flatMap((key) => (schema[key] === undefined ? [] : [[key, schema[key]]]));
   return isNamed(Object.fromEntries(own), name, root, 0, new Set());
@@ -141,7 +140,6 @@ function isNamed(schema: unknown, name: string, root: Schema, depth: number, fol
   return [...lists, 'not', 'if', 'then', 'else'].flatMap((key) => schema[key]).some(isNamedIn);
 }
 
-/** Returns the part of the schema that a reference leads to, if it leads to one. */
 export function targetOf(reference: unknown, root: unknown): unknown {
   return stepsOf(reference)?.reduce<unknown>((part, step) => {
     const isInside = (isObject(part) || Array.isArray(part)) && Object.hasOwn(part, step);

@@ -19,17 +19,8 @@ const schemaMapKeywords = ['properties', 'patternProperties', '$defs', 'definiti
 /** A deeper schema is taken as it is, because the walk must end. */
 const deepest = 64;
 
-interface Looked {
-  readonly unusable?: string;
-  readonly refused?: string | undefined;
-  /** Why no client gets the output schema. */
-  readonly outputLeftOut?: string | undefined;
-  /** As strict clients can read it, in the order of N6. */
-  readonly readable: OfferedTool;
-}
-
-/** Checks a tool's schemas (N7). Each edit, and each list of a server, curates the same tools again. */
-export const lookedAt = perObject((tool: OfferedTool): Looked => {
+/** `readable` is for strict clients. Each edit, and each list of a server, curates the same tools again. */
+export const lookedAt = perObject((tool: OfferedTool) => {
   const { inputSchema, outputSchema, ...rest } = tool;
   const unusable = unusableTopLevel(inputSchema, 'inputSchema');
   if (unusable !== undefined) return { unusable, readable: tool };
@@ -153,7 +144,6 @@ const valueTests = new Map(
   valueRules.flatMap(([keywords, isRight, wanted]) => keywords.map((key) => [key, { isRight, wanted }] as const)),
 );
 
-/** Returns why a client might fail to compile the schema. */
 function notToBeCompiled(schema: unknown): string | undefined {
   // Ajv looks for these in unknown keywords too.
   const [, named] = /"(\$(?:id|anchor|dynamicAnchor))":"/.exec(JSON.stringify(schema)) ?? [];

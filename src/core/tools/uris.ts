@@ -35,10 +35,7 @@ function decoded(text: string): string | undefined {
   return /[\0-\x1f\x7f]|%[0-9a-f]{2}/i.test(plain) ? undefined : plain.normalize('NFC');
 }
 
-/**
- * Separates the root from the part in reach of `..`. Only the schemes of the web have an authority. In other schemes,
- * such as `note://a/b`, servers tend to read all of it as a path.
- */
+/** Separates the root from the part in reach of `..`. Servers tend to read all of `note://a/b` as a path. */
 function parted(scheme: string, text: string): { readonly root: string; readonly inner: string } {
   if (!/^(https?|wss?|ftp|file):$/i.test(scheme)) {
     const [slashes = ''] = /^\/*/.exec(text) ?? [];
@@ -89,7 +86,6 @@ function compileUriPattern(text: string): Pattern {
   return compilePattern(canonicalUriPattern(text));
 }
 
-/** True if the URI can have been made from one of the templates. */
 export function isMadeFrom(templates: readonly { readonly uriTemplate: string }[], uri: string): boolean {
   const form = canonicalUri(uri);
   if (form === undefined) return false;

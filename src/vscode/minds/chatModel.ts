@@ -1,6 +1,5 @@
 /** Adapts the chat's model to a conversation. The stable API has no system messages, so they become text. */
 import * as vscode from 'vscode';
-import { assertNever } from '../../core/base/assertNever.js';
 import type { ContentPart, ConversationMessage, ConversationModel, ModelPart } from '../../core/minds/model.js';
 
 /** The stable types lack this part of the API, which extensions may nevertheless read. */
@@ -72,8 +71,6 @@ function asChatMessage(message: ConversationMessage, seesImages: boolean): vscod
         message.results.map(({ callId, parts }) => new vscode.LanguageModelToolResultPart(callId, partsOf(parts))),
       );
     }
-    default:
-      return assertNever(message);
   }
 }
 
