@@ -8,8 +8,8 @@ import { bareType, canonical, binaryOf } from './binaries.js';
 import type { Binary, BinaryOutcome, Fields, SavedParts } from './binaries.js';
 import { formatBytes } from './artifacts.js';
 import { isObject } from '../base/isObject.js';
-import { inPieces } from '../base/turns.js';
-import { jsonText } from './jsonText.js';
+import { inPieces, inTurns } from '../base/turns.js';
+import { jsonInSlices } from '../protocol/json.js';
 
 const errorMark = 'Error:';
 /** Longer texts are compared and not parsed, because parsing would hold everything up. */
@@ -36,7 +36,7 @@ export async function composed(
   const given: readonly unknown[] = Array.isArray(rest.content) ? rest.content : [];
   const content = given.flatMap((part) => readable(part, saved));
   if (structuredContent === undefined || structuredContent === null) return { ...rest, content };
-  const json = await jsonText(structuredContent);
+  const json = await inTurns(jsonInSlices(structuredContent));
   // Structured content displaces text, so it stays structured only if no text is beside it.
   if (rest.isError !== true && !content.some(isText) && fits(json)) {
     return { ...rest, content, structuredContent: structuredContent as Record<string, unknown> };
