@@ -21,12 +21,16 @@ import { clientRequest, isToldTo } from '../dialect.js';
 import type { MessageStream, Reply } from '../eventStreams.js';
 import type { Listing, Topic } from './listings.js';
 
+/** A client whose last stream has closed may be silent this long, in milliseconds. */
+const quietLimitMs = 45_000;
+
 /** A session is a conversation with streams. Modern ones are kept in `conversations`. */
 export class Conversation {
   readonly toolset: string;
   readonly links = new Links();
   /** True if it has sent anything to an instance, so it may hold one. */
   hasCalled = false;
+  /** The number of requests in progress. */
   inUse = 0;
   /** Runs after its last stream has closed. */
   quiet: Disposable | undefined;
@@ -47,6 +51,23 @@ export class Conversation {
   /** Returns undefined if a request without a name may belong to any of several conversations of the client. */
   idOf(_name: string | undefined): string | undefined {
     return this.id;
+  }
+
+  get isInUse(): boolean {
+    return this.inUse > 0;
+  }
+
+  /** Calls `end` when it is silent for a while after its last stream has closed: its program has gone (L2a). */
+  endWhenQuiet(clock: Clock, hasStream: () => boolean, end: () => void): void {
+    this.quiet?.dispose();
+    const wait = (ms: number): Disposable =>
+      clock.after(ms, () => {
+        if (hasStream()) return;
+        const left = this.isInUse ? quietLimitMs : this.lastUsed + quietLimitMs - clock.now();
+        if (left > 0) this.quiet = wait(left);
+        else end();
+      });
+    this.quiet = wait(quietLimitMs);
   }
 
   /** Modern clients learn about changes from `listenStreams`. */
@@ -83,25 +104,6 @@ export class Links {
   holders(uri: string): readonly Destination[] {
     return [...(this.made.get(uri)?.values() ?? [])];
   }
-}
-
-/** A client whose last stream has closed may be silent this long, in milliseconds. */
-const quietLimitMs = 45_000;
-
-/**
- * Calls `end` when a client is silent for a while after its last stream has closed: its program has gone (L2a).
- * @param lastUse returns undefined if there is a stream again
- */
-export function whenQuiet(clock: Clock, lastUse: () => number | undefined, end: () => void): Disposable {
-  const wait = (ms: number): Disposable =>
-    clock.after(ms, () => {
-      const last = lastUse();
-      const left = last === undefined ? 0 : last + quietLimitMs - clock.now();
-      if (left > 0) timer = wait(left);
-      else if (last !== undefined) end();
-    });
-  let timer = wait(quietLimitMs);
-  return { dispose: () => timer.dispose() };
 }
 
 export interface CallInFlight {

@@ -19,7 +19,6 @@ import {
   notAsked,
   OpenQuestions,
   Conversation,
-  whenQuiet,
   type CallInFlight,
   type Client,
   newSessionId,
@@ -99,6 +98,10 @@ export class Session extends Conversation implements Client {
     const conversation = `${this.id}/${name}`;
     if (!this.others.has(name)) this.others.set(name, this.clientOf(conversation));
     return conversation;
+  }
+
+  override get isInUse(): boolean {
+    return this.calls.size > 0;
   }
 
   clients(): readonly CallClient[] {
@@ -287,16 +290,13 @@ export class Sessions implements Disposable {
   /** Notes the end of a stream. The editor's conversations outlive its sessions, so its silence means nothing. */
   streamClosed(session: Session): void {
     if (session.clientKind === 'editor' || session.isClosed || session.listening) return;
-    const { clock } = this;
-    session.lastUsed = clock.now();
-    session.quiet?.dispose();
-    const lastUse = (): number => (session.calls.size > 0 ? clock.now() : session.lastUsed);
-    const end = (): void => this.close(session);
-    session.quiet = whenQuiet(clock, () => (session.listening ? undefined : lastUse()), end);
+    session.lastUsed = this.clock.now();
+    const hasStream = (): boolean => session.listening !== undefined;
+    session.endWhenQuiet(this.clock, hasStream, () => this.close(session));
   }
 
   private idlest(): Session | undefined {
-    const idle = [...this.byId.values()].filter(({ calls }) => calls.size === 0);
+    const idle = [...this.byId.values()].filter(({ isInUse }) => !isInUse);
     // The client of a session without an open stream has probably gone.
     return idle.sort((a, b) => Number(!!a.listening) - Number(!!b.listening) || a.lastUsed - b.lastUsed)[0];
   }
