@@ -18,7 +18,6 @@ import type { Fields } from '../protocol/client.js';
 import { errorCodes, RpcFailure } from '../protocol/errors.js';
 import { metaKeys, metaOf, mostUnread, type Era } from '../protocol/versions.js';
 import { type GatewayAddress, Line, type Way, begunElsewhere, OwnAddress } from './line.js';
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { LineSplitter } from '../connections/stdio/lineSplitter.js';
 import { errorMessage, messagesOf, parsePayload, wireMessage, type RequestId } from '../protocol/jsonRpc.js';
 
@@ -118,9 +117,7 @@ export class Bridge {
 
   /** Resolves when the client has ended its input or the signal is aborted; its conversation is over then. */
   async run(signal: AbortSignal): Promise<void> {
-    await this.pipe.start();
-    await this.pipe.untilEnd(signal);
-    await this.pipe.close();
+    await this.pipe.read(signal);
     await Promise.all(Object.values(this.lines).map((line) => line.close()));
     await this.address.giveBack();
   }
@@ -278,9 +275,8 @@ const longestLine = 16 << 20;
 
 const noAnswer = { code: errorCodes.internal, message: 'The client answered with neither a result nor an error.' };
 
-class ClientPipe implements Transport {
+class ClientPipe {
   onclose?: () => void;
-  onerror?: (error: Error) => void;
   onmessage?: (message: JSONRPCMessage) => void;
 
   constructor(
@@ -288,32 +284,25 @@ class ClientPipe implements Transport {
     private readonly output: Writable,
   ) {}
 
-  start(): Promise<void> {
+  /** Resolves when the client has ended its input or the signal is aborted. */
+  async read(signal: AbortSignal): Promise<void> {
     const onExcess = (): 'stop' => {
       this.input.destroy();
       return 'stop';
     };
     const lines = new LineSplitter({ limit: longestLine, onLine: (line) => this.hear(line), onExcess });
     this.input.on('data', (chunk: Buffer) => lines.push(chunk));
-    return Promise.resolve();
-  }
-
-  untilEnd(signal: AbortSignal): Promise<void> {
     const ended = new Promise<void>((resolve) => {
       for (const event of ['end', 'close', 'error']) this.input.once(event, () => resolve());
       this.output.once('error', () => resolve());
     });
-    return Promise.race([ended, untilAborted(signal)]);
+    await Promise.race([ended, untilAborted(signal)]);
+    this.input.pause();
+    this.onclose?.();
   }
 
   send(message: JSONRPCMessage): Promise<void> {
     this.output.write(`${JSON.stringify(message)}\n`);
-    return Promise.resolve();
-  }
-
-  close(): Promise<void> {
-    this.input.pause();
-    this.onclose?.();
     return Promise.resolve();
   }
 

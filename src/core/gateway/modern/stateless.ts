@@ -37,11 +37,11 @@ import {
 import type { Conversations } from '../conversations/conversations.js';
 import type { Listing, Listings } from '../conversations/listings.js';
 import { errorIn, notToBeKept, readsStructureAlone, serverCapabilities, statusOf } from '../dialect.js';
-import { PostReply, sendJson, type Heartbeat } from '../eventStreams.js';
+import { ListenStream, PostReply, sendJson, type Heartbeat } from '../eventStreams.js';
 import { answerRequest, capabilitiesOf, isOfModernEra, ofInstances } from '../methods/methods.js';
 import type { MethodDeps } from '../methods/requests.js';
 import type { Route } from '../routes.js';
-import { listen, type Listener } from './listenStreams.js';
+import { Listener } from './listenStreams.js';
 import { ParkableCall, Parking } from './parking.js';
 
 /** What all answers of a gateway need. */
@@ -150,6 +150,7 @@ export class Stateless implements Disposable {
     { message, served, listing, conversation, traits }: Asked & Attribution,
     refuse: (status: number, error: RpcError) => void,
   ): void {
+    const { methods, heartbeat } = this.deps;
     const { id, params = {} } = message;
     const { declared } = traits;
     const { notifications: wanted } = params;
@@ -160,7 +161,14 @@ export class Stateless implements Disposable {
     this.useUntilClosed(response, conversation);
     const serverMeta = this.serverMeta(served);
     const listening = { id, wanted, served, declared, listing, conversation: conversation?.id, serverMeta };
-    listen(response, listening, { ...this.deps, listeners: this.listeners });
+    const listener = new Listener(new ListenStream(response, heartbeat), listening, methods);
+    this.listeners.add(listener);
+    response.once('close', () => {
+      this.listeners.delete(listener);
+      listener.isGone = true;
+      methods.backend.noteClient(listener, 'gone');
+    });
+    listener.begin();
   }
 
   private call(response: ServerResponse, asked: Asked & Attribution): void {
