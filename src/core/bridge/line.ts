@@ -143,7 +143,9 @@ export class OwnAddress {
     this.attendance.abort();
     this.attendance = new AbortController();
     this.gateway = gateway;
-    void this.listen(gateway, this.attendance.signal);
+    // The stream has only signs of life. After its end, the next message finds the gateway and opens the address there.
+    const opened = this.ask('GET', gateway, this.attendance.signal);
+    void opened.then(({ body }) => finished(body.resume())).catch(() => undefined);
   }
 
   /** Never rejects. */
@@ -151,16 +153,6 @@ export class OwnAddress {
     this.attendance.abort();
     const given = this.gateway && this.ask('DELETE', this.gateway, AbortSignal.timeout(endLimitMs));
     await given?.then(({ body }) => body.destroy()).catch(() => undefined);
-  }
-
-  private async listen(gateway: GatewayAddress, signal: AbortSignal): Promise<void> {
-    try {
-      const { body } = await this.ask('GET', gateway, signal);
-      // The stream has only signs of life.
-      await finished(body.resume());
-    } catch {
-      // The next message finds the gateway again, and opens the address there.
-    }
   }
 
   private ask(method: 'GET' | 'DELETE', gateway: GatewayAddress, signal: AbortSignal): Promise<HttpReply> {

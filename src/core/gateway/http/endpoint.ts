@@ -160,8 +160,7 @@ export class Endpoint {
     if (payload.kind === 'single' && only?.kind === 'invalid' && only.id === null) {
       return refuse(response, 400, only.error.code, only.error.message);
     }
-    const { heartbeat } = this.deps;
-    const reply = new PostReply(response, { heartbeat, requests, isBatch: payload.kind === 'batch' });
+    const reply = new PostReply(response, this.deps.heartbeat, requests, payload.kind === 'batch');
     for (const message of messages) this.takeMessage(message, session, reply);
   }
 
@@ -299,7 +298,7 @@ export class Endpoint {
   }
 
   private answerAlone(response: ServerResponse, message: string): void {
-    new PostReply(response, { heartbeat: this.deps.heartbeat, requests: 1 }).settle(message);
+    new PostReply(response, this.deps.heartbeat).settle(message);
   }
 }
 

@@ -239,7 +239,7 @@ export class Gateway {
     }
   }
 
-  private refusalOf({ headers }: IncomingMessage): 'stranger' | 'withoutToken' | undefined {
+  private refusalOf({ headers }: IncomingMessage): Exclude<Refusal, 'nowhere'> | undefined {
     if (!isLocalHost(headers.host, this.port ?? -1) || !isLocalOrigin(headers.origin)) {
       this.deps.log.write('warn', 'Refused a request that did not come from this machine, by its Host or Origin.');
       return 'stranger';
@@ -270,11 +270,7 @@ export class Gateway {
   }
 
   /** Agents read advice. The editor reads nothing, and no page may read an answer, because it has no CORS headers. */
-  private async turnAway(
-    request: IncomingMessage,
-    response: ServerResponse,
-    why: 'stranger' | 'withoutToken' | 'nowhere',
-  ): Promise<void> {
+  private async turnAway(request: IncomingMessage, response: ServerResponse, why: Refusal): Promise<void> {
     await readBody(request, strangersBody, this.deps.clock);
     if (response.destroyed) return;
     const { headers, url } = request;
@@ -287,6 +283,8 @@ export class Gateway {
     else refuse(response, 404, errorCodes.server, advice[why]);
   }
 }
+
+type Refusal = 'stranger' | keyof typeof advice;
 
 /** Without details of this machine. */
 const advice = {

@@ -67,9 +67,11 @@ const methods: ReadonlyMap<string, Method> = new Map<string, Method>([
   ['prompts/list', needs('prompts', listOf('prompts'))],
   ['resources/list', needs('resources', listOf('resources'))],
   ['resources/templates/list', needs('resources', listOf('resources', 'templates'))],
-  ofServer('prompts', 'prompts/get', hasName, ({ name }) => invalidParams(`There is no prompt ${said(name)}.`)),
+  ofServer('prompts', 'prompts/get', hasName, ({ name }) =>
+    invalidParams(`There is no prompt ${JSON.stringify(name)}.`),
+  ),
   ofServer('resources', 'resources/read', hasText('uri'), ({ uri }) =>
-    refusal(errorCodes.resourceNotFound, `There is no resource ${said(uri)}.`, { uri }),
+    refusal(errorCodes.resourceNotFound, `There is no resource ${JSON.stringify(uri)}.`, { uri }),
   ),
   ofServer('subscribe', 'resources/subscribe', hasText('uri'), noUpdates),
   ofServer('subscribe', 'resources/unsubscribe', hasText('uri'), noUpdates),
@@ -136,10 +138,6 @@ function ofTask(method: Method): Method {
     if (client.protocolVersion !== modernVersion || !knowsTasks(listing.features)) return unknownMethod;
     return knowsTasks(client.traits.declared) ? method(params, context) : { kind: 'error', error: tasksNotDeclared };
   };
-}
-
-function said(value: unknown): string {
-  return JSON.stringify(value) ?? '""';
 }
 
 function setLevel({ level }: Fields, context: RequestContext): Answer {

@@ -112,7 +112,8 @@ export class Stateless implements Disposable {
     const asked = { message, route, served, traits };
     const attributed = this.attributed(asked);
     if ('error' in attributed) return refuse(attributed.status, attributed.error);
-    if (method === 'server/discover') return this.reply(response).settle(resultMessage(id, this.discovery(served)));
+    if (method === 'server/discover')
+      return new PostReply(response, this.deps.heartbeat).settle(resultMessage(id, this.discovery(served)));
     const mismatch = traits.mirrors ? mirrorMismatchOf(request, message, attributed.listing) : undefined;
     if (mismatch !== undefined) return refuse(400, { code: errorCodes.headerMismatch, message: mismatch });
     if (method === 'subscriptions/listen') this.listen(response, { ...asked, ...attributed }, refuse);
@@ -126,15 +127,13 @@ export class Stateless implements Disposable {
   private attributed({ route, served, message, traits }: Asked): Attribution | { status: number; error: RpcError } {
     const { toolset, clientKind, address } = route;
     const { conversations, listings } = this.deps;
-    const { clientInfo, declared, begunElsewhere } = traits;
-    const reader = { declared, readsStructureAlone: readsStructureAlone(clientInfo) };
-    const namer = served.isLeased ? namerOf(clientInfo) : undefined;
+    const namer = served.isLeased ? namerOf(traits.clientInfo) : undefined;
     const named = namer === undefined ? undefined : namedBy(namer, metaOf(message.params));
     const isNamed = namer !== undefined && named !== undefined;
     if (isNamed || (served.isLeased && address !== undefined)) {
       const id = isNamed ? namedConversation(namer, named) : addressConversation(address ?? '');
-      const lostBefore = !isNamed && begunElsewhere ? restarted : undefined;
-      const listing = (): Listing => listings.of(toolset, clientKind, modernVersion, reader, id);
+      const lostBefore = !isNamed && traits.begunElsewhere ? restarted : undefined;
+      const listing = (): Listing => listings.of(toolset, clientKind, modernVersion, traits, id);
       const conversation = conversations.of({ toolset, id }, listing, lostBefore);
       if (conversation) return { listing: conversation.listing, conversation };
       return { status: 200, error: { code: errorCodes.server, message: 'Too many conversations are open.' } };
@@ -142,7 +141,7 @@ export class Stateless implements Disposable {
     // A program with named conversations lists before it has one.
     const isForInstance = ofInstances.includes(message.method) && !isPageOfApp(message, served);
     if (served.isLeased && (namer === undefined || isForInstance)) return { status: 400, error: unnamed };
-    return { listing: listings.of(toolset, clientKind, modernVersion, reader), conversation: undefined };
+    return { listing: listings.of(toolset, clientKind, modernVersion, traits), conversation: undefined };
   }
 
   private listen(
@@ -178,7 +177,7 @@ export class Stateless implements Disposable {
     const { toolset } = listing;
     const fail = (error: RpcError): void => sendJson(response, 200, errorMessage(id, errorIn(modernVersion, error)));
     const target = { toolset, conversation: conversation?.id ?? '', method, params };
-    const reply = this.reply(response);
+    const reply = new PostReply(response, this.deps.heartbeat);
     const carrier = { id, reply, progressToken: metaOf(params)['progressToken'] };
     const { requestState, inputResponses } = params;
     const mayAsk = mayBeAsked.includes(method);
@@ -248,15 +247,10 @@ export class Stateless implements Disposable {
   private serverMeta({ serverName }: ServedToolset): Fields {
     return { [metaKeys.serverInfo]: { name: serverName, version: this.deps.version } };
   }
-
-  private reply(response: ServerResponse): PostReply {
-    return new PostReply(response, { heartbeat: this.deps.heartbeat, requests: 1 });
-  }
 }
 
 class ModernClient implements Client {
   readonly protocolVersion = modernVersion;
-  readonly traits: SessionTraits;
   readonly calls = new TransientMap<RequestId, CallInFlight>();
   readonly listening = undefined;
   logLevel: string | undefined;
@@ -267,13 +261,12 @@ class ModernClient implements Client {
 
   /** @param call undefined if no server may ask */
   constructor(
-    { clientInfo, declared, logLevel }: StatelessTraits,
+    readonly traits: StatelessTraits,
     readonly serverMeta: Fields,
     private readonly call: ParkableCall | undefined,
   ) {
-    this.traits = { declared, readsStructureAlone: readsStructureAlone(clientInfo) };
-    this.logLevel = logLevel;
-    this.program = programOf(clientInfo);
+    this.logLevel = traits.logLevel;
+    this.program = programOf(traits.clientInfo);
   }
 
   get waitsSince(): number | undefined {
@@ -327,9 +320,8 @@ function isPageOfApp({ method, params }: RequestMessage, { tools }: ServedToolse
 }
 
 /** A modern request's statements about itself. */
-interface StatelessTraits {
+interface StatelessTraits extends SessionTraits {
   readonly clientInfo: unknown;
-  readonly declared: Fields;
   readonly logLevel: string | undefined;
   readonly begunElsewhere: boolean;
   /** True if the client mirrors parameters of tools in headers. Every client over HTTP does. */
@@ -363,7 +355,8 @@ export function readEnvelope(
   }
   const mirrors = headers['mcp-toolsets-over'] !== 'stdio';
   const clientInfo = meta[metaKeys.clientInfo];
-  return { clientInfo, declared, logLevel, begunElsewhere: isBegunElsewhere(headers), mirrors };
+  const reader = { declared, readsStructureAlone: readsStructureAlone(clientInfo) };
+  return { ...reader, clientInfo, logLevel, begunElsewhere: isBegunElsewhere(headers), mirrors };
 }
 
 function mismatchOf(headers: IncomingHttpHeaders, { method, params }: RequestMessage, version: string) {
