@@ -182,12 +182,9 @@ async function shortened(text: string, extension: 'txt' | 'json', limit: TextLim
   return `${head}\n\n${line}\n\n${tail}`;
 }
 
-interface ExcerptSizes {
-  readonly head: number;
-  readonly tail: number;
-}
+type ExcerptSizes = ReturnType<typeof excerptSizes>;
 
-function excerptSizes(limit: number): ExcerptSizes {
+function excerptSizes(limit: number) {
   return { head: Math.min(longestHead, limit >> 1), tail: Math.min(longestTail, limit >> 2) };
 }
 
@@ -199,7 +196,7 @@ function extensionFor(text: string): 'txt' | 'json' {
 }
 
 /** Returns the ends of a text. @param sizes in bytes of UTF-8 */
-export function excerpt(text: string, sizes: ExcerptSizes): { readonly head: string; readonly tail: string } {
+export function excerpt(text: string, sizes: ExcerptSizes) {
   const first = Buffer.from(text.slice(0, sizes.head)).subarray(0, sizes.head);
   const last = Buffer.from(text.slice(-sizes.tail)).subarray(-sizes.tail);
   let start = 0;

@@ -285,16 +285,13 @@ export class Endpoint {
       () => closed.signal.aborted,
     );
     response.off('close', end);
-    if (isOfAll && !isSettled) this.waitNoMore();
+    if (isOfAll && !isSettled) {
+      // The next client does not wait for the same server.
+      this.hangs = true;
+      const settled = backend.settled(toolset, new AbortController().signal);
+      void settled.catch(() => undefined).then(() => (this.hangs = false));
+    }
     return backend.toolset(toolset, clientKind) ?? backend.placeholder(toolset, clientKind);
-  }
-
-  /** The next client of all toolsets does not wait for the same server. */
-  private waitNoMore(): void {
-    this.hangs = true;
-    const { backend } = this.deps.methods;
-    const settled = backend.settled(everyToolset, new AbortController().signal);
-    void settled.catch(() => undefined).then(() => (this.hangs = false));
   }
 
   private answerAlone(response: ServerResponse, message: string): void {

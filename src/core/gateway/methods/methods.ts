@@ -20,7 +20,7 @@ import {
   taskMethods,
   tasksNotDeclared,
 } from '../../protocol/versions.js';
-import type { Destination, OtherOutcome, ToolOutcome, ToolsetCall } from '../../protocol/request.js';
+import type { Destination, OtherOutcome, ToolOutcome } from '../../protocol/request.js';
 import { isLarge, jsonInSlices } from '../../protocol/json.js';
 import type { ArtifactOrigin } from '../../results/artifacts.js';
 import { withoutDataUrls } from '../../results/binaries.js';
@@ -33,7 +33,7 @@ import type { ListName, Topic } from '../conversations/listings.js';
 import type { Session } from '../conversations/session.js';
 import { otherResult, toolResult } from '../dialect.js';
 import { forward, invalidParams, refusal, withoutCarriage } from './requests.js';
-import type { Answer, ForwardTerms, MethodDeps, RequestContext } from './requests.js';
+import type { Answer, MethodDeps, RequestContext } from './requests.js';
 
 type Method = (params: Fields, context: RequestContext) => Answer;
 
@@ -194,12 +194,24 @@ function callTool(asked: Fields, destination: Destination | undefined, context: 
     what: name,
     cancelled: 'The call was cancelled.',
     destination,
-    send: (terms): Promise<ToolOutcome> => {
+    send: ({ toolset, clientKind, meta, conversation, signal, onProgress, client }): Promise<ToolOutcome> => {
       // The editor may read the page during the call.
-      if (app !== undefined) asking?.links.set(app, { toolset: listing.toolset, conversation: terms.conversation });
-      const call = callOf(terms, name, given, fromApp);
-      const isPromised = !fromApp && asking?.promised?.has(name);
-      return deps.backend.callTool(isPromised ? { ...call, isPromised } : call);
+      if (app !== undefined) asking?.links.set(app, { toolset: listing.toolset, conversation });
+      // Written out, because a copy by `...` gets another layout in V8, and every reader pays for that (P3).
+      return deps.backend.callTool({
+        toolset,
+        conversation,
+        clientKind,
+        tool: name,
+        arguments: given,
+        meta,
+        signal,
+        onProgress,
+        client,
+        instance: fromApp ? 'held' : undefined,
+        fromApp,
+        isPromised: !fromApp && asking?.promised?.has(name) ? true : undefined,
+      });
     },
     write: async (
       { result, toolset = listing.toolset, publishedName = name, notes, record },
@@ -227,25 +239,6 @@ function callTool(asked: Fields, destination: Destination | undefined, context: 
       return written(client, result, sent);
     },
   });
-}
-
-/** Written out, because a copy by `...` gets another layout in V8, and every reader pays for that (P3). */
-function callOf(terms: ForwardTerms, tool: string, args: Fields | undefined, fromApp: true | undefined): ToolsetCall {
-  const { toolset, clientKind, meta, conversation, signal, onProgress, client } = terms;
-  const instance = fromApp ? 'held' : undefined;
-  return {
-    toolset,
-    conversation,
-    clientKind,
-    tool,
-    arguments: args,
-    meta,
-    signal,
-    onProgress,
-    client,
-    instance,
-    fromApp,
-  };
 }
 
 /** A server pays for the time of its large results (S2, P10), found by the result as it gave it. */

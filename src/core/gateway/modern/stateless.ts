@@ -1,6 +1,5 @@
 /** Answers modern requests (X8, G2). Closing a request cancels it, and its end ends no conversation. */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
-import { appOf } from '../../apps/toolMeta.js';
 import type { Disposable } from '../../base/disposables.js';
 import { isObject } from '../../base/isObject.js';
 import { asText } from '../../base/text.js';
@@ -96,7 +95,7 @@ export class Stateless implements Disposable {
     message: RequestMessage,
     served: ServedToolset,
   ): void {
-    const { id, method } = message;
+    const { id, method, params = {} } = message;
     const refuse = (status: number, error: RpcError): void => sendJson(response, status, errorMessage(id, error));
     const said = readEnvelope(request.headers, message);
     if ('fault' in said) return refuse(400, said.fault);
@@ -114,8 +113,12 @@ export class Stateless implements Disposable {
     if ('error' in attributed) return refuse(attributed.status, attributed.error);
     if (method === 'server/discover')
       return new PostReply(response, this.deps.heartbeat).settle(resultMessage(id, this.discovery(served)));
-    const mismatch = traits.mirrors ? mirrorMismatchOf(request, message, attributed.listing) : undefined;
-    if (mismatch !== undefined) return refuse(400, { code: errorCodes.headerMismatch, message: mismatch });
+    if (traits.mirrors && method === 'tools/call') {
+      attributed.listing.refreshIfStale();
+      const mirrored = attributed.listing.mirrored.get(asText(params['name'])) ?? [];
+      const mismatch = mirrorMismatch(mirrored, params['arguments'], request.headers);
+      if (mismatch !== undefined) return refuse(400, { code: errorCodes.headerMismatch, message: mismatch });
+    }
     if (method === 'subscriptions/listen') this.listen(response, { ...asked, ...attributed }, refuse);
     else this.call(response, { ...asked, ...attributed });
   }
@@ -139,9 +142,12 @@ export class Stateless implements Disposable {
       return { status: 200, error: { code: errorCodes.server, message: 'Too many conversations are open.' } };
     }
     // A program with named conversations lists before it has one.
-    const isForInstance = ofInstances.includes(message.method) && !isPageOfApp(message, served);
+    const listing = listings.of(toolset, clientKind, modernVersion, traits);
+    // The page of an app is the same for all conversations (G8).
+    const isPage = message.method === 'resources/read' && listing.hasApp(message.params?.['uri']);
+    const isForInstance = ofInstances.includes(message.method) && !isPage;
     if (served.isLeased && (namer === undefined || isForInstance)) return { status: 400, error: unnamed };
-    return { listing: listings.of(toolset, clientKind, modernVersion, traits), conversation: undefined };
+    return { listing, conversation: undefined };
   }
 
   private listen(
@@ -285,17 +291,6 @@ function listResult(method: string, json: string, serverMeta: Fields): string {
   return `{"resultType":"complete",${hints}"_meta":${JSON.stringify(serverMeta)},${json.slice(1)}`;
 }
 
-function mirrorMismatchOf(
-  { headers }: IncomingMessage,
-  { method, params = {} }: RequestMessage,
-  listing: Listing,
-): string | undefined {
-  if (method !== 'tools/call') return undefined;
-  listing.refreshIfStale();
-  const mirrored = listing.mirrored.get(asText(params['name']));
-  return mirrored && mirrorMismatch(mirrored, params['arguments'], headers);
-}
-
 /** A server may ask during these. */
 const mayBeAsked: readonly string[] = ['tools/call', 'prompts/get', 'resources/read'];
 
@@ -312,12 +307,6 @@ const unnamed: RpcError = {
   message:
     'Each conversation has its own instance here, and this request does not say which conversation it belongs to. Let the client start `mcp-toolsets connect` as its server. Or give each conversation its own address: the address of the toolset, then /c/ and 22 or more random letters and digits. In a protocol version before 2026-07-28, begin a session with `initialize`.',
 };
-
-/** The page of an app is the same for all conversations (G8). */
-function isPageOfApp({ method, params }: RequestMessage, { tools }: ServedToolset): boolean {
-  const uri = params?.['uri'];
-  return method === 'resources/read' && typeof uri === 'string' && tools.some((tool) => appOf(tool) === uri);
-}
 
 /** A modern request's statements about itself. */
 interface StatelessTraits extends SessionTraits {
