@@ -123,10 +123,11 @@ export class Bridge {
   }
 
   private async relay(request: JSONRPCRequest, signal: AbortSignal): Promise<Fields> {
-    const era = eraOf(request);
-    if (request.method === 'initialize') this.first = request;
+    const { method, params } = request;
+    const era = metaOf(params)[metaKeys.protocolVersion] === undefined ? 'legacy' : 'modern';
+    if (method === 'initialize') this.first = request;
     const subscription: Subscription = { request, isRepeated: false, tasks: [], end: () => {} };
-    if (request.method === 'subscriptions/listen') this.subscriptions.set(request.id, subscription);
+    if (method === 'subscriptions/listen') this.subscriptions.set(request.id, subscription);
     try {
       for (;;) {
         // A gateway may have ended in this turn; its sockets tell so before the next one.
@@ -134,11 +135,12 @@ export class Bridge {
         const way = await this.lines[era].way();
         try {
           const result = await this.ask(way, subscription, signal);
-          this.noteList(request, result);
+          const list = params?.['cursor'] === undefined && lists.find((each) => each.method === method);
+          if (list) this.read.set(method, { era, params, digest: digestOf(result, list.key) });
           return result;
         } catch (error) {
           const failure = subscription.isRepeated ? undefined : failureIn(error);
-          const mayRepeat = failure && (await this.mayRepeat(era, request.method, way, failure));
+          const mayRepeat = failure && (await this.mayRepeat(era, method, way, failure));
           if (!mayRepeat || signal.aborted) throw error;
           subscription.isRepeated = true;
           this.lines[era].drop(way);
@@ -216,12 +218,6 @@ export class Bridge {
     void this.tellChanges(undefined, changed, { _meta: { [metaKeys.subscriptionId]: id } });
   }
 
-  private noteList({ method, params }: JSONRPCRequest, result: Result): void {
-    const list = lists.find((each) => each.method === method);
-    if (!list || params?.['cursor'] !== undefined) return;
-    this.read.set(method, { era: eraOf({ params }), params, digest: digestOf(result, list.key) });
-  }
-
   /** Reports the lists that differ from what the client has read, because agents pay for every change (N6). */
   private async tellChanges(peer?: Peer, possible = topics, params?: Result): Promise<void> {
     for (const topic of possible) {
@@ -250,10 +246,6 @@ export class Bridge {
 function digestOf(result: Result, key: string): string | undefined {
   const json = JSON.stringify(result[key] ?? null);
   return result['nextCursor'] === undefined ? createHash('sha256').update(json).digest('base64url') : undefined;
-}
-
-function eraOf({ params }: Pick<JSONRPCRequest, 'params'>): Era {
-  return metaOf(params)[metaKeys.protocolVersion] === undefined ? 'legacy' : 'modern';
 }
 
 function failureIn(error: unknown): TransportFailure | undefined {

@@ -152,7 +152,8 @@ export class PostReply implements Reply {
     }
     this.head.dispose();
     if (this.isClosed) return;
-    const isEvents = answer === undefined || this.headSent || (status === 200 && !this.readsJson);
+    const readsJson = !this.isBatch && this.response.req.headers.accept?.includes('application/json') === true;
+    const isEvents = answer === undefined || this.headSent || (status === 200 && !readsJson);
     // A text goes out with the head in one piece; bytes would be copied first.
     const body = answer !== undefined && isEvents ? frame(answer) : (answer ?? '');
     if (body.length > longBody) return this.endInPieces(body, isEvents, status);
@@ -176,10 +177,6 @@ export class PostReply implements Reply {
     else response.writeHead(status, { 'content-type': 'application/json' });
     this.heartbeat.remove(response);
     void inPieces(body, (piece) => this.isClosed || response.write(piece)).then(() => response.end());
-  }
-
-  private get readsJson(): boolean {
-    return !this.isBatch && this.response.req.headers.accept?.includes('application/json') === true;
   }
 
   private sendHead(): void {

@@ -8,7 +8,7 @@ import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/sdk/typ
 import { withAppPart } from '../apps/editorApps.js';
 import { formatBytes, nowhere } from './artifacts.js';
 import type { ArtifactContent, ArtifactOrigin, ArtifactStore, SaveOutcome } from './artifacts.js';
-import { binaryOf, hasModelImage, mostFiles, saveBinaries, tooManyFiles, type SavedParts } from './binaries.js';
+import { binaryOf, hasModelImage, mostFiles, saveBinaries, tooManyFiles } from './binaries.js';
 import { composed, isPlainText, isText, isVisibleText, marked, type TextPart } from './forEditor.js';
 import { inPieces } from '../base/turns.js';
 
@@ -68,7 +68,9 @@ export class Delivery {
     const hasLong = result.structuredContent !== undefined || !fits(textsIn(result.content), bytes);
     if (!hasLong && isPlainText(result)) return { result, files: [] };
     const saved = await saveBinaries(result.content, origin, artifacts, mostFiles - (hasLong ? mostTextFiles : 0));
-    const files = filesIn(saved);
+    const files = [...saved].flatMap(([part, outcome]): SavedFile[] =>
+      outcome.kind === 'saved' ? [{ path: outcome.path, isImage: binaryOf(part)?.imageType !== undefined }] : [],
+    );
     let left = mostFiles - files.length;
     const save: TextLimit['save'] = async (content) => {
       if (left-- <= 0) return { kind: 'notSaved', why: tooManyFiles };
@@ -78,7 +80,9 @@ export class Delivery {
     };
     const limit: TextLimit = { bytes, save };
     const whole = await composed(result, saved, (json) => fits([json], bytes));
-    return { result: marked(await withShortTexts(whole, limit)), files };
+    const forModel = await shorten(whole.content, isVisibleText, limit);
+    const content = await shorten(forModel, (part) => isText(part) && !isVisibleText(part), limit);
+    return { result: marked({ ...whole, content }), files };
   }
 }
 
@@ -93,12 +97,6 @@ function forModelOfApp(result: CallToolResult): CallToolResult {
   const texts = { ...result };
   delete texts.structuredContent;
   return texts;
-}
-
-function filesIn(saved: SavedParts): SavedFile[] {
-  return [...saved].flatMap(([part, outcome]) =>
-    outcome.kind === 'saved' ? [{ path: outcome.path, isImage: binaryOf(part)?.imageType !== undefined }] : [],
-  );
 }
 
 function textsIn(content: CallToolResult['content']): string[] {
@@ -123,12 +121,6 @@ function fits(texts: readonly string[], bytes: number): boolean {
   // A code unit has one to three bytes, so a clearly short or long text need not be counted.
   if (units > bytes || units * 3 <= bytes) return units <= bytes;
   return texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0) <= bytes;
-}
-
-async function withShortTexts(result: CallToolResult, limit: TextLimit): Promise<CallToolResult> {
-  const forModel = await shorten(result.content, isVisibleText, limit);
-  const content = await shorten(forModel, (part) => isText(part) && !isVisibleText(part), limit);
-  return content === result.content ? result : { ...result, content };
 }
 
 async function shorten(

@@ -39,16 +39,6 @@ export class Conversations implements Disposable {
     return conversation;
   }
 
-  use(conversation: Conversation): Disposable {
-    conversation.inUse += 1;
-    return {
-      dispose: () => {
-        conversation.inUse -= 1;
-        conversation.lastUsed = this.clock.now();
-      },
-    };
-  }
-
   /** Holds a conversation open. It ends a while after its last such stream has closed. */
   attend(given: ConversationKey): Disposable {
     const key = keyOf(given);

@@ -163,7 +163,10 @@ export class Listings implements Disposable {
       return forApps && readsStructureAlone ? withoutOutputSchemas(forApps) : forApps;
     };
     const nextVersion = (): number => (this.versions += 1);
-    const listing = new Listing(toolset, clientKind, conversation, ask, this.pagesIn(protocol), nextVersion);
+    const { pageSize } = this.deps;
+    const pages = this.pages.get(protocol) ?? perObject((list) => toPagesOf(entries(protocol, list), pageSize));
+    this.pages.set(protocol, pages);
+    const listing = new Listing(toolset, clientKind, conversation, ask, pages, nextVersion);
     if (conversation === undefined) this.shared.set(key, listing);
     else this.own.add(listing);
     return listing;
@@ -176,13 +179,6 @@ export class Listings implements Disposable {
 
   dispose(): void {
     this.store.dispose();
-  }
-
-  private pagesIn(protocol: SpokenVersion): ToPages {
-    const { pageSize } = this.deps;
-    const pages = this.pages.get(protocol) ?? perObject((list) => toPagesOf(entries(protocol, list), pageSize));
-    this.pages.set(protocol, pages);
-    return pages;
   }
 
   private noteChanges(toolsets: ReadonlySet<string>): void {

@@ -113,8 +113,8 @@ export class Endpoint {
     if (response.destroyed) return;
     if (!served) return this.refuseGone(response, route);
     const requested = params['protocolVersion'];
-    const refuse = (code: number, message: string): void =>
-      this.answerAlone(response, errorMessage(id, { code, message }));
+    const reply = (message: string): void => new PostReply(response, this.deps.heartbeat).settle(message);
+    const refuse = (code: number, message: string): void => reply(errorMessage(id, { code, message }));
     if (typeof requested !== 'string') return refuse(errorCodes.invalidParams, '`protocolVersion` must be a string.');
     const version = negotiate(requested);
     const { capabilities, clientInfo } = params;
@@ -138,7 +138,7 @@ export class Endpoint {
       instructions: served.instructions,
     });
     response.setHeader('mcp-session-id', session.sessionId);
-    this.answerAlone(response, resultMessage(id, result));
+    reply(resultMessage(id, result));
     this.deps.onClient(session.clientKind, declared);
   }
 
@@ -292,10 +292,6 @@ export class Endpoint {
       void settled.catch(() => undefined).then(() => (this.hangs = false));
     }
     return backend.toolset(toolset, clientKind) ?? backend.placeholder(toolset, clientKind);
-  }
-
-  private answerAlone(response: ServerResponse, message: string): void {
-    new PostReply(response, this.deps.heartbeat).settle(message);
   }
 }
 

@@ -224,8 +224,11 @@ export class Stateless implements Disposable {
   /** A conversation is in use during a POST, not between two POSTs of a call (L2a). */
   private useUntilClosed(response: ServerResponse, conversation: Conversation | undefined): void {
     if (!conversation) return;
-    const use = this.deps.conversations.use(conversation);
-    response.once('close', () => use.dispose());
+    conversation.inUse += 1;
+    response.once('close', () => {
+      conversation.inUse -= 1;
+      conversation.lastUsed = this.deps.methods.clock.now();
+    });
   }
 
   private count(toolset: string, change: 1 | -1): void {
