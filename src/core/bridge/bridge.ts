@@ -276,7 +276,6 @@ class ClientPipe {
     private readonly output: Writable,
   ) {}
 
-  /** Resolves when the client has ended its input or the signal is aborted. */
   async read(signal: AbortSignal): Promise<void> {
     const onExcess = (): 'stop' => {
       this.input.destroy();

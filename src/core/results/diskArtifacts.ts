@@ -138,7 +138,6 @@ export function artifactsRoot(folder: string): string {
   return path.join(folder, 'artifacts', 'mcp');
 }
 
-/** @param extension without a dot */
 function artifactName(now: number, conversation: string | undefined, extension: string): string {
   const stamp = new Date(now).toISOString().replaceAll(':', '-');
   const random = randomUUID();

@@ -32,7 +32,7 @@ export class Conversation {
   hasCalled = false;
   /** The number of requests in progress. */
   inUse = 0;
-  /** Runs after its last stream has closed. */
+  /** Runs while it has had a stream and has none. */
   quiet: Disposable | undefined;
   /** The tools with a question to a person here, by the client's newest list (S4). */
   promised: ReadonlySet<string> | undefined;
@@ -58,11 +58,10 @@ export class Conversation {
   }
 
   /** Calls `end` when it is silent for a while after its last stream has closed: its program has gone (L2a). */
-  endWhenQuiet(clock: Clock, hasStream: () => boolean, end: () => void): void {
+  endWhenQuiet(clock: Clock, end: () => void): void {
     this.quiet?.dispose();
     const wait = (ms: number): Disposable =>
       clock.after(ms, () => {
-        if (hasStream()) return;
         const left = this.isInUse ? quietLimitMs : this.lastUsed + quietLimitMs - clock.now();
         if (left > 0) this.quiet = wait(left);
         else end();
@@ -141,15 +140,13 @@ export interface Asking {
   readonly listing: Listing;
 }
 
-/** Returns false if there is no such call. */
-export function cancelCall({ calls }: Pick<Client, 'calls'>, id: RequestId, reason?: unknown): boolean {
+export function cancelCall({ calls }: Pick<Client, 'calls'>, id: RequestId, reason?: unknown): void {
   const call = calls.get(id);
-  if (!call) return false;
+  if (!call) return;
   calls.delete(id);
   call.controller.abort(reason);
   // Its server first takes back its open questions, on the same stream.
   setImmediate(() => call.reply.settle(undefined));
-  return true;
 }
 
 /** A client as servers reach it (G4): during a call on the stream of the call, otherwise on a listening stream. */

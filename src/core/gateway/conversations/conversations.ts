@@ -51,8 +51,7 @@ export class Conversations implements Disposable {
         held.streams -= 1;
         if (held.streams > 0) return;
         this.attending.delete(key);
-        const hasStream = (): boolean => this.attending.has(key);
-        this.kept.get(key)?.endWhenQuiet(this.clock, hasStream, () => this.end(given));
+        this.kept.get(key)?.endWhenQuiet(this.clock, () => this.end(given));
       },
     };
   }

@@ -84,7 +84,7 @@ export class Endpoint {
       const served = await this.served(response, route, /^server\/discover$|\/list$/.test(only.method));
       if (response.destroyed) return;
       if (!served) return this.refuseGone(response, route);
-      return this.deps.stateless.take(request, response, route, only, served);
+      return this.deps.stateless.take(request, response, { message: only, route, served });
     }
     if (only?.method === 'initialize') return this.initialize(request, response, route, only);
     if (route.clientKind === 'plain' && isModern(request.headers, payload)) return takeModern(response, payload);

@@ -79,7 +79,6 @@ const methods: ReadonlyMap<string, Method> = new Map<string, Method>([
   ...taskMethods.map((method): [string, Method] => [method, ofTask(forwarded(method, hasText('taskId')))]),
 ]);
 
-/** The methods with an answer from an instance. */
 export const ofInstances: readonly string[] = [
   'tools/call',
   'prompts/get',

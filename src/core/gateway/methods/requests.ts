@@ -65,7 +65,6 @@ type Carried = Extract<Outcome<unknown>, { kind: 'result' }>;
 type NotCarried = Exclude<Outcome<unknown>, { kind: 'result' }>;
 
 interface Forwarding<Result extends Carried> {
-  /** For the log. */
   readonly what: string;
   /** By default, the session and `_meta` decide. */
   readonly destination?: Destination | undefined;

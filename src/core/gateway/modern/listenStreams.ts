@@ -41,7 +41,6 @@ export class Listener implements ServerClient {
   private readonly versions = new Map<Topic, number>();
   private readonly origins = new Map<string, ArtifactOrigin>();
   private readonly meta: Fields;
-  /** Its instance reports changes to this conversation. */
   private readonly caller: string;
   /** Its reports about tasks go out one by one, after this. */
   private turn: Promise<unknown> = Promise.resolve();

@@ -43,7 +43,6 @@ import type { Route } from '../routes.js';
 import { Listener } from './listenStreams.js';
 import { ParkableCall, Parking } from './parking.js';
 
-/** What all answers of a gateway need. */
 export interface StatelessDeps {
   readonly methods: MethodDeps;
   readonly conversations: Conversations;
@@ -59,7 +58,6 @@ interface Asked {
   readonly traits: StatelessTraits;
 }
 
-/** Whose request it is. */
 interface Attribution {
   readonly listing: Listing;
   /** Undefined if one instance serves all, or if all conversations get the same answer. */
@@ -88,16 +86,11 @@ export class Stateless implements Disposable {
     return this.inFlight.get(toolset) ?? 0;
   }
 
-  take(
-    request: IncomingMessage,
-    response: ServerResponse,
-    route: Route,
-    message: RequestMessage,
-    served: ServedToolset,
-  ): void {
+  take({ headers }: IncomingMessage, response: ServerResponse, given: Omit<Asked, 'traits'>): void {
+    const { message, route, served } = given;
     const { id, method, params = {} } = message;
     const refuse = (status: number, error: RpcError): void => sendJson(response, status, errorMessage(id, error));
-    const said = readEnvelope(request.headers, message);
+    const said = readEnvelope(headers, message);
     if ('fault' in said) return refuse(400, said.fault);
     // The answer is a task only if the client can ask about it.
     const traits = knowsTasks(served.features) ? said : { ...said, declared: withoutTasks(said.declared) };
@@ -108,7 +101,7 @@ export class Stateless implements Disposable {
       const key = { toolset: route.toolset, id: addressConversation(route.address) };
       this.deps.conversations.noteProgram(key, programOf(traits.clientInfo));
     }
-    const asked = { message, route, served, traits };
+    const asked = { ...given, traits };
     const attributed = this.attributed(asked);
     if ('error' in attributed) return refuse(attributed.status, attributed.error);
     if (method === 'server/discover')
@@ -116,7 +109,7 @@ export class Stateless implements Disposable {
     if (traits.mirrors && method === 'tools/call') {
       attributed.listing.refreshIfStale();
       const mirrored = attributed.listing.mirrored.get(asText(params['name'])) ?? [];
-      const mismatch = mirrorMismatch(mirrored, params['arguments'], request.headers);
+      const mismatch = mirrorMismatch(mirrored, params['arguments'], headers);
       if (mismatch !== undefined) return refuse(400, { code: errorCodes.headerMismatch, message: mismatch });
     }
     if (method === 'subscriptions/listen') this.listen(response, { ...asked, ...attributed }, refuse);
@@ -288,7 +281,6 @@ class ModernClient implements Client {
   }
 }
 
-/** @param json an object with entries, without the added fields */
 function listResult(method: string, json: string, serverMeta: Fields): string {
   const hints = method.endsWith('/list') ? `${cacheHints},` : '';
   return `{"resultType":"complete",${hints}"_meta":${JSON.stringify(serverMeta)},${json.slice(1)}`;
@@ -325,11 +317,12 @@ export function isBegunElsewhere(headers: IncomingHttpHeaders): boolean {
   return headers['mcp-toolsets-begun-elsewhere'] !== undefined;
 }
 
+interface Fault {
+  readonly fault: RpcError;
+}
+
 /** Returns a request's statements about itself in `_meta` and in headers, or their fault (X8, G2). */
-export function readEnvelope(
-  headers: IncomingHttpHeaders,
-  message: RequestMessage,
-): StatelessTraits | { readonly fault: RpcError } {
+export function readEnvelope(headers: IncomingHttpHeaders, message: RequestMessage): StatelessTraits | Fault {
   const meta = metaOf(message.params);
   const version = meta[metaKeys.protocolVersion];
   if (typeof version !== 'string')
@@ -366,6 +359,6 @@ function mismatchOf(headers: IncomingHttpHeaders, { method, params }: RequestMes
   );
 }
 
-function invalid(message: string): { readonly fault: RpcError } {
+function invalid(message: string): Fault {
   return { fault: { code: errorCodes.invalidParams, message } };
 }
