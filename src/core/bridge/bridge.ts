@@ -8,26 +8,20 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createHash } from 'node:crypto';
 import type { Readable, Writable } from 'node:stream';
 import type { JSONRPCMessage, JSONRPCNotification, JSONRPCRequest } from '@modelcontextprotocol/sdk/types.js';
-import type { Clock } from '../base/clock.js';
 import { untilAborted } from '../base/events.js';
-import type { Log } from '../base/log.js';
 import { asText, messageOf } from '../base/text.js';
 import { TransportFailure, wasNotDelivered } from '../failures/transportFailure.js';
 import { Peer, type PeerListener, type Result } from '../peer/peer.js';
 import type { Fields } from '../protocol/client.js';
 import { errorCodes, RpcFailure } from '../protocol/errors.js';
 import { metaKeys, metaOf, mostUnread, type Era } from '../protocol/versions.js';
-import { type GatewayAddress, Line, type Way, begunElsewhere, OwnAddress } from './line.js';
+import { Line, type LineDeps, type Way, OwnAddress } from './line.js';
 import { LineSplitter } from '../connections/stdio/lineSplitter.js';
 import { errorMessage, messagesOf, parsePayload, wireMessage, type RequestId } from '../protocol/jsonRpc.js';
 
-interface BridgeDeps {
+interface BridgeDeps extends Pick<LineDeps, 'find' | 'clock' | 'log' | 'version'> {
   readonly input: Readable;
   readonly output: Writable;
-  readonly find: () => Promise<GatewayAddress>;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly version: string;
 }
 
 interface Subscription {
@@ -38,12 +32,6 @@ interface Subscription {
   /** Ends it at both sides. */
   end: () => void;
 }
-
-/** Over stdio no client mirrors parameters in headers, and the bridge reads no lists. */
-const overStdio = { 'mcp-toolsets-over': 'stdio' };
-
-/** Tells a gateway that the state at an earlier one is gone (L2a). */
-const elsewhere = (times: number): Readonly<Record<string, string>> => (times > 0 ? { [begunElsewhere]: '1' } : {});
 
 /** A client with much unread output gets none of these. */
 const mayGetLost = ['message', 'progress', 'resources/updated'].map((topic) => `notifications/${topic}`);
@@ -92,24 +80,15 @@ export class Bridge {
       hear: (notification) => this.hearGateway(notification),
       ended: () => {},
     };
+    const both = { ...deps, listener, onRenewed: () => void this.tellChanges() };
     this.lines = {
-      legacy: new Line({
-        ...deps,
-        headers: elsewhere,
-        listener,
-        onRenewed: () => void this.tellChanges(),
-        begin: (way, _, times) => this.beginAgain(way, times),
-      }),
+      legacy: new Line({ ...both, begin: (way, _, times) => this.beginAgain(way, times) }),
       modern: new Line({
-        ...deps,
+        ...both,
         find: async () => this.address.at(await deps.find()),
-        headers: (times) => ({ ...overStdio, ...elsewhere(times) }),
-        listener,
-        onRenewed: () => {},
         begin: (way, address) => {
           way.speakModern();
           this.address.attend(address);
-          return Promise.resolve();
         },
       }),
     };

@@ -17,19 +17,17 @@ export interface GatewayAddress {
   readonly token: string;
 }
 
-interface LineDeps {
+export interface LineDeps {
   /** Finds the gateway, or starts one. */
   readonly find: () => Promise<GatewayAddress>;
   readonly clock: Clock;
   readonly log: Log;
   readonly version: string;
-  /** @param times how often there was a gateway before */
-  readonly headers: (times: number) => Readonly<Record<string, string>>;
   readonly listener: PeerListener;
   /** The gateway has begun a new session for the old one. */
   readonly onRenewed: () => void;
-  /** Prepares a way for the first message; `times` as above. */
-  readonly begin: (way: Way, gateway: GatewayAddress, times: number) => Promise<void>;
+  /** Prepares a way for the first message. @param times how often there was a gateway before */
+  readonly begin: (way: Way, gateway: GatewayAddress, times: number) => Promise<void> | void;
 }
 
 /** A gateway is looked for again if it does not begin a new session within this, in milliseconds. */
@@ -40,8 +38,10 @@ export class Way {
   readonly peer: Peer;
 
   constructor({ url, token }: GatewayAddress, deps: LineDeps, times: number, onClose: (way: Way) => void) {
-    const { log, clock, version, headers, listener, onRenewed } = deps;
-    const all = { Authorization: `Bearer ${token}`, ...headers(times) };
+    const { log, clock, version, listener, onRenewed } = deps;
+    // Over stdio no client mirrors parameters in headers. The state at an earlier gateway is gone (L2a).
+    const elsewhere = times > 0 && { 'mcp-toolsets-begun-elsewhere': '1' };
+    const all = { Authorization: `Bearer ${token}`, 'mcp-toolsets-over': 'stdio', ...elsewhere };
     const literal = Object.entries(all).map(([name, value]) => [name, { kind: 'literal', value } as const] as const);
     const launch = { transport: 'streamable_http', url, headers: new Map(literal), sessionId: '' } as const;
     this.transport = new HttpTransport({ launch, log, clock, clientVersion: version, timeoutMs: sessionLimitMs });
@@ -122,9 +122,6 @@ export class Line {
     }
   }
 }
-
-/** Tells a gateway about a conversation begun at another one. */
-export const begunElsewhere = 'mcp-toolsets-begun-elsewhere';
 
 const endLimitMs = 2_000;
 

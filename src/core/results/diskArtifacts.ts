@@ -115,13 +115,12 @@ function onDisk(bytes: number): number {
 /** Returns the disk space of each file below a folder, oldest first. */
 async function sizesIn(root: string): Promise<Map<string, number>> {
   const files = await filesIn(root);
-  const sized = await Promise.all(
-    files.map(async (file) => ({ file, found: await stat(file).catch(() => undefined) })),
-  );
-  const found = sized.flatMap(({ file, found }) =>
-    found ? [{ file, bytes: onDisk(found.size), changed: found.mtimeMs }] : [],
-  );
-  found.sort((a, b) => a.changed - b.changed || (a.file < b.file ? -1 : 1));
+  const sized = files.map(async (file) => {
+    const { size, mtimeMs } = await stat(file);
+    return { file, bytes: onDisk(size), mtimeMs };
+  });
+  const found = (await Promise.allSettled(sized)).flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+  found.sort((a, b) => a.mtimeMs - b.mtimeMs || (a.file < b.file ? -1 : 1));
   return new Map(found.map(({ file, bytes }) => [file, bytes]));
 }
 

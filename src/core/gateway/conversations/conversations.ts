@@ -9,10 +9,7 @@ import type { ConnectedProgram } from '../routes.js';
 import { Conversation } from './conversation.js';
 import type { Listing } from './listings.js';
 
-export interface ConversationKey {
-  readonly toolset: string;
-  readonly id: string;
-}
+export type ConversationKey = Pick<Conversation, 'toolset' | 'id'>;
 
 export class Conversations implements Disposable {
   private readonly kept = new Map<string, Conversation>();

@@ -83,7 +83,7 @@ export class Endpoint {
     if (only && route.clientKind === 'plain' && isStateless(request.headers, only)) {
       const served = await this.served(response, route, /^server\/discover$|\/list$/.test(only.method));
       if (response.destroyed) return;
-      if (!served) return this.refuseGone(response, route);
+      if (!served) return refuse(response, 404, errorCodes.server, this.deps.methods.backend.whyGone(route.toolset));
       return this.deps.stateless.take(request, response, { message: only, route, served });
     }
     if (only?.method === 'initialize') return this.initialize(request, response, route, only);
@@ -99,10 +99,6 @@ export class Endpoint {
     this.take(response, session, payload);
   }
 
-  private refuseGone(response: ServerResponse, { toolset }: Route): void {
-    refuse(response, 404, errorCodes.server, this.deps.methods.backend.whyGone(toolset));
-  }
-
   private async initialize(
     { headers }: IncomingMessage,
     response: ServerResponse,
@@ -111,11 +107,11 @@ export class Endpoint {
   ): Promise<void> {
     const served = await this.served(response, route, true);
     if (response.destroyed) return;
-    if (!served) return this.refuseGone(response, route);
+    if (!served) return refuse(response, 404, errorCodes.server, this.deps.methods.backend.whyGone(route.toolset));
     const requested = params['protocolVersion'];
     const reply = (message: string): void => new PostReply(response, this.deps.heartbeat).settle(message);
-    const refuse = (code: number, message: string): void => reply(errorMessage(id, { code, message }));
-    if (typeof requested !== 'string') return refuse(errorCodes.invalidParams, '`protocolVersion` must be a string.');
+    const fail = (code: number, message: string): void => reply(errorMessage(id, { code, message }));
+    if (typeof requested !== 'string') return fail(errorCodes.invalidParams, '`protocolVersion` must be a string.');
     const version = negotiate(requested);
     const { capabilities, clientInfo } = params;
     const declared = clientCapabilities(version, isObject(capabilities) ? capabilities : {});
@@ -130,7 +126,7 @@ export class Endpoint {
       program: programOf(clientInfo),
       isContinued: isBegunElsewhere(headers),
     });
-    if (!session) return refuse(errorCodes.server, 'Too many sessions are open.');
+    if (!session) return fail(errorCodes.server, 'Too many sessions are open.');
     const result = JSON.stringify({
       protocolVersion: session.protocolVersion,
       capabilities: serverCapabilities(version, capabilitiesOf(served)),

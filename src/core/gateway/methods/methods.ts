@@ -255,7 +255,6 @@ function forwarded(method: string, check: Check): Method {
     const isNamed = deps.namesConversations && conversationOf(metaOf(asked)) !== undefined;
     const { uri } = own as { uri?: unknown };
     const isPage = !isNamed && listing.hasApp(uri);
-    const isForEditor = listing.clientKind === 'editor';
     return forward(asked, context, {
       what: method,
       cancelled: 'The request was cancelled.',
@@ -273,7 +272,7 @@ function forwarded(method: string, check: Check): Method {
         const { delivery } = deps;
         const own = taskMethods.includes(method)
           ? await deliveredTask(result, delivery, clientKind, { server: toolset, tool, conversation })
-          : isPage && isForEditor
+          : isPage && listing.clientKind === 'editor'
             ? withScript(result)
             : result;
         return written(client, result, otherResult(client.protocolVersion, own, listing.served?.isLeased === true));
