@@ -185,12 +185,13 @@ export class Bridge {
     if (mayGetLost.includes(method) && this.deps.output.writableLength > mostUnread) return;
     const id = metaOf(params)[metaKeys.subscriptionId] as RequestId;
     const subscription = this.subscriptions.get(id);
-    if (method !== 'notifications/subscriptions/acknowledged' || !subscription) return this.tell(notification);
+    if (method !== 'notifications/subscriptions/acknowledged' || !subscription)
+      return void this.client.send(notification);
     const { taskIds = [] } = (params['notifications'] ?? {}) as { taskIds?: readonly unknown[] };
     const { tasks, isRepeated, request } = subscription;
     subscription.tasks = taskIds;
     subscription.isRepeated = false;
-    if (!isRepeated) return this.tell(notification);
+    if (!isRepeated) return void this.client.send(notification);
     if (!tasks.every((task) => taskIds.includes(task))) return subscription.end();
     const wanted = (request.params?.['notifications'] ?? {}) as Fields;
     const changed = topics.filter((topic) => wanted[`${topic}ListChanged`] === true);
@@ -203,7 +204,11 @@ export class Bridge {
       const read = lists.filter((list) => list.topic === topic && this.read.has(list.method));
       const same = await Promise.all(read.map((list) => this.isSame(list, peer).catch(() => false)));
       if (same.length > 0 && same.every(Boolean)) continue;
-      this.tell({ jsonrpc: '2.0', method: `notifications/${topic}/list_changed`, ...(params && { params }) });
+      void this.client.send({
+        jsonrpc: '2.0',
+        method: `notifications/${topic}/list_changed`,
+        ...(params && { params }),
+      });
     }
   }
 
@@ -215,10 +220,6 @@ export class Bridge {
     const id = `bridge-list-${++this.asked}`;
     const result = await asked.during(undefined, id, (exchange) => exchange.send(method, read.params));
     return digestOf(result, key) === read.digest;
-  }
-
-  private tell(notification: JSONRPCNotification): void {
-    void this.client.send(notification);
   }
 }
 

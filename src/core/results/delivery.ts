@@ -56,7 +56,6 @@ export class Delivery {
     return result;
   }
 
-  /** Resolves with the conversation's files that still exist, oldest first. */
   async filesOf(conversation: string): Promise<readonly SavedFile[]> {
     const paths = await this.deps.artifacts.ofConversation(conversation);
     return paths.map((path) => ({ path, isImage: hasModelImage(path) }));

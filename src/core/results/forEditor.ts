@@ -4,12 +4,12 @@
  */
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/sdk/types.js';
 import { isDeepStrictEqual } from 'node:util';
-import { bareType, canonical, binaryOf } from './binaries.js';
+import { bareType, canonical, binaryOf, decodedSize } from './binaries.js';
 import type { Binary, BinaryOutcome, Fields, SavedParts } from './binaries.js';
 import { formatBytes } from './artifacts.js';
 import { isObject } from '../base/isObject.js';
 import { inPieces, inTurns } from '../base/turns.js';
-import { jsonInSlices } from '../protocol/json.js';
+import { jsonInSlices } from '../base/jsonInSlices.js';
 
 const errorMark = 'Error:';
 /** Longer texts are compared and not parsed, because parsing would hold everything up. */
@@ -124,12 +124,12 @@ function imageOf(part: Fields, mimeType: string, data: string): ContentBlock {
   return { ...part, type: 'image', data, mimeType };
 }
 
-function lineOf({ kind, uri, type, imageType, bytes: about }: Binary, why: string, outcome: BinaryOutcome): string {
+function lineOf({ kind, uri, type, imageType, base64 }: Binary, why: string, outcome: BinaryOutcome): string {
   const name = { image: 'Image', audio: 'Audio', resource: `Resource ${uri}` }[kind];
   const unknown = kind === 'resource' ? 'binary data of unknown type' : 'unknown type';
   const what = `${name}: ${imageType ?? (type === undefined ? unknown : shown(type))}`;
   if (outcome.kind === 'unreadable') return `[${what}. It cannot be read: ${outcome.why}]`;
-  const size = formatBytes(outcome.kind === 'saved' ? outcome.bytes : about);
+  const size = formatBytes(outcome.kind === 'saved' ? outcome.bytes : decodedSize(base64));
   return `[${what}, ${size}${why}. ${outcome.kind === 'saved' ? `Saved as ${outcome.path}` : `Not saved: ${outcome.why}`}]`;
 }
 

@@ -116,7 +116,6 @@ export interface Client {
   readonly protocolVersion: SpokenVersion;
   readonly traits: SessionTraits;
   readonly calls: TransientMap<RequestId, CallInFlight>;
-  /** Undefined until the client says so. */
   logLevel: string | undefined;
   readonly isClosed: boolean;
   readonly listening: MessageStream | undefined;

@@ -82,7 +82,6 @@ export class Listing {
     return [...this.apps.values()].some((one) => one === uri);
   }
 
-  /** True if only apps may call the tool. */
   isForAppsAlone(name: string): boolean {
     return this.served?.appTools?.some((tool) => tool.name === name) === true;
   }

@@ -77,13 +77,6 @@ export interface GatewayEndpoint {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-export interface ToolsetActivity {
-  readonly sessions: number;
-  /** The number of sessions with at least one list of tools and a present client. */
-  readonly listed: number;
-  readonly callsInFlight: number;
-}
-
 export function createGateway(deps: GatewayDeps): Gateway {
   return new Gateway(deps);
 }
@@ -179,11 +172,12 @@ export class Gateway {
     };
   }
 
-  activityOf(toolset: string, clientKind?: ClientKind): ToolsetActivity {
+  activityOf(toolset: string, clientKind?: ClientKind) {
     const all = this.sessions.of(toolset);
     const sessions = clientKind === undefined ? all : all.filter((session) => session.clientKind === clientKind);
     return {
       sessions: sessions.length,
+      /** The number of sessions with at least one list of tools and a present client. */
       listed: sessions.filter((session) => session.hasListed && !session.hasLeft).length,
       callsInFlight:
         sessions.reduce((sum, session) => sum + session.calls.size, 0) +

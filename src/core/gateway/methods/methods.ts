@@ -21,7 +21,7 @@ import {
   tasksNotDeclared,
 } from '../../protocol/versions.js';
 import type { Destination, OtherOutcome, ToolOutcome } from '../../protocol/request.js';
-import { isLarge, jsonInSlices } from '../../protocol/json.js';
+import { isLarge, jsonInSlices } from '../../base/jsonInSlices.js';
 import type { ArtifactOrigin } from '../../results/artifacts.js';
 import { withoutDataUrls } from '../../results/binaries.js';
 import type { Delivery } from '../../results/delivery.js';
@@ -89,7 +89,6 @@ export const ofInstances: readonly string[] = [
 
 const legacyMethods = ['ping', 'initialize', 'logging/setLevel', 'resources/subscribe', 'resources/unsubscribe'];
 
-/** True for the methods of 2026-07-28. */
 export function isOfModernEra(method: string): boolean {
   return methods.has(method) && !legacyMethods.includes(method);
 }

@@ -56,7 +56,7 @@ export function refusal(code: number, message: string, data?: Fields): Answer {
   return { kind: 'error', error: { code, message, ...(data && { data }) } };
 }
 
-export interface ForwardTerms extends RequestTerms, Destination {
+interface ForwardTerms extends RequestTerms, Destination {
   readonly client: CallClient;
   readonly clientKind: ClientKind;
 }
