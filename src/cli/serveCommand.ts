@@ -79,7 +79,7 @@ function tell(run: Run, { host, store }: RunningHost, endpoint: StableEndpoint, 
   const look = (): void => {
     const { state } = endpoint;
     const toolsets = host.catalogue.toolsets.flatMap(({ id, tools }) => {
-      const url = endpoint.urlOf(id);
+      const url = endpoint.gateway?.endpoint(id, 'plain').url;
       return url === undefined ? [] : [{ id, url, tools: tools.length }];
     });
     const lines = toolsets.map(({ id, url, tools }) => `${id}  ${url}  ${tools} ${tools === 1 ? 'tool' : 'tools'}`);

@@ -65,7 +65,6 @@ export const arrows: Record<string, readonly string[]> = {
   'core/gateway/modern': [
     'core/base',
     'core/protocol',
-    'core/apps',
     'core/results',
     'core/gateway',
     'core/gateway/conversations',

@@ -155,7 +155,7 @@ export async function inPieces<Result>(text: string, handle: (piece: string) => 
   return results;
 }
 
-export function nextTurn(): Promise<void> {
+function nextTurn(): Promise<void> {
   return new Promise(inNextTurn);
 }
 

@@ -8,27 +8,20 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createHash } from 'node:crypto';
 import type { Readable, Writable } from 'node:stream';
 import type { JSONRPCMessage, JSONRPCNotification, JSONRPCRequest } from '@modelcontextprotocol/sdk/types.js';
-import type { Clock } from '../base/clock.js';
 import { untilAborted } from '../base/events.js';
-import type { Log } from '../base/log.js';
 import { asText, messageOf } from '../base/text.js';
 import { TransportFailure, wasNotDelivered } from '../failures/transportFailure.js';
 import { Peer, type PeerListener, type Result } from '../peer/peer.js';
 import type { Fields } from '../protocol/client.js';
 import { errorCodes, RpcFailure } from '../protocol/errors.js';
 import { metaKeys, metaOf, mostUnread, type Era } from '../protocol/versions.js';
-import { type GatewayAddress, Line, type Way, begunElsewhere, OwnAddress } from './line.js';
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { Line, type LineDeps, type Way, OwnAddress } from './line.js';
 import { LineSplitter } from '../connections/stdio/lineSplitter.js';
 import { errorMessage, messagesOf, parsePayload, wireMessage, type RequestId } from '../protocol/jsonRpc.js';
 
-interface BridgeDeps {
+interface BridgeDeps extends Pick<LineDeps, 'find' | 'clock' | 'log' | 'version'> {
   readonly input: Readable;
   readonly output: Writable;
-  readonly find: () => Promise<GatewayAddress>;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly version: string;
 }
 
 interface Subscription {
@@ -39,12 +32,6 @@ interface Subscription {
   /** Ends it at both sides. */
   end: () => void;
 }
-
-/** Over stdio no client mirrors parameters in headers, and the bridge reads no lists. */
-const overStdio = { 'mcp-toolsets-over': 'stdio' };
-
-/** Tells a gateway that the state at an earlier one is gone (L2a). */
-const elsewhere = (times: number): Readonly<Record<string, string>> => (times > 0 ? { [begunElsewhere]: '1' } : {});
 
 /** A client with much unread output gets none of these. */
 const mayGetLost = ['message', 'progress', 'resources/updated'].map((topic) => `notifications/${topic}`);
@@ -93,24 +80,15 @@ export class Bridge {
       hear: (notification) => this.hearGateway(notification),
       ended: () => {},
     };
+    const both = { ...deps, listener, onRenewed: () => void this.tellChanges() };
     this.lines = {
-      legacy: new Line({
-        ...deps,
-        headers: elsewhere,
-        listener,
-        onRenewed: () => void this.tellChanges(),
-        begin: (way, _, times) => this.beginAgain(way, times),
-      }),
+      legacy: new Line({ ...both, begin: (way, _, times) => this.beginAgain(way, times) }),
       modern: new Line({
-        ...deps,
+        ...both,
         find: async () => this.address.at(await deps.find()),
-        headers: (times) => ({ ...overStdio, ...elsewhere(times) }),
-        listener,
-        onRenewed: () => {},
         begin: (way, address) => {
           way.speakModern();
           this.address.attend(address);
-          return Promise.resolve();
         },
       }),
     };
@@ -118,18 +96,17 @@ export class Bridge {
 
   /** Resolves when the client has ended its input or the signal is aborted; its conversation is over then. */
   async run(signal: AbortSignal): Promise<void> {
-    await this.pipe.start();
-    await this.pipe.untilEnd(signal);
-    await this.pipe.close();
+    await this.pipe.read(signal);
     await Promise.all(Object.values(this.lines).map((line) => line.close()));
     await this.address.giveBack();
   }
 
   private async relay(request: JSONRPCRequest, signal: AbortSignal): Promise<Fields> {
-    const era = eraOf(request);
-    if (request.method === 'initialize') this.first = request;
+    const { method, params } = request;
+    const era = metaOf(params)[metaKeys.protocolVersion] === undefined ? 'legacy' : 'modern';
+    if (method === 'initialize') this.first = request;
     const subscription: Subscription = { request, isRepeated: false, tasks: [], end: () => {} };
-    if (request.method === 'subscriptions/listen') this.subscriptions.set(request.id, subscription);
+    if (method === 'subscriptions/listen') this.subscriptions.set(request.id, subscription);
     try {
       for (;;) {
         // A gateway may have ended in this turn; its sockets tell so before the next one.
@@ -137,11 +114,12 @@ export class Bridge {
         const way = await this.lines[era].way();
         try {
           const result = await this.ask(way, subscription, signal);
-          this.noteList(request, result);
+          const list = params?.['cursor'] === undefined && lists.find((each) => each.method === method);
+          if (list) this.read.set(method, { era, params, digest: digestOf(result, list.key) });
           return result;
         } catch (error) {
           const failure = subscription.isRepeated ? undefined : failureIn(error);
-          const mayRepeat = failure && (await this.mayRepeat(era, request.method, way, failure));
+          const mayRepeat = failure && (await this.mayRepeat(era, method, way, failure));
           if (!mayRepeat || signal.aborted) throw error;
           subscription.isRepeated = true;
           this.lines[era].drop(way);
@@ -207,22 +185,17 @@ export class Bridge {
     if (mayGetLost.includes(method) && this.deps.output.writableLength > mostUnread) return;
     const id = metaOf(params)[metaKeys.subscriptionId] as RequestId;
     const subscription = this.subscriptions.get(id);
-    if (method !== 'notifications/subscriptions/acknowledged' || !subscription) return this.tell(notification);
+    if (method !== 'notifications/subscriptions/acknowledged' || !subscription)
+      return void this.client.send(notification);
     const { taskIds = [] } = (params['notifications'] ?? {}) as { taskIds?: readonly unknown[] };
     const { tasks, isRepeated, request } = subscription;
     subscription.tasks = taskIds;
     subscription.isRepeated = false;
-    if (!isRepeated) return this.tell(notification);
+    if (!isRepeated) return void this.client.send(notification);
     if (!tasks.every((task) => taskIds.includes(task))) return subscription.end();
     const wanted = (request.params?.['notifications'] ?? {}) as Fields;
     const changed = topics.filter((topic) => wanted[`${topic}ListChanged`] === true);
     void this.tellChanges(undefined, changed, { _meta: { [metaKeys.subscriptionId]: id } });
-  }
-
-  private noteList({ method, params }: JSONRPCRequest, result: Result): void {
-    const list = lists.find((each) => each.method === method);
-    if (!list || params?.['cursor'] !== undefined) return;
-    this.read.set(method, { era: eraOf({ params }), params, digest: digestOf(result, list.key) });
   }
 
   /** Reports the lists that differ from what the client has read, because agents pay for every change (N6). */
@@ -231,7 +204,11 @@ export class Bridge {
       const read = lists.filter((list) => list.topic === topic && this.read.has(list.method));
       const same = await Promise.all(read.map((list) => this.isSame(list, peer).catch(() => false)));
       if (same.length > 0 && same.every(Boolean)) continue;
-      this.tell({ jsonrpc: '2.0', method: `notifications/${topic}/list_changed`, ...(params && { params }) });
+      void this.client.send({
+        jsonrpc: '2.0',
+        method: `notifications/${topic}/list_changed`,
+        ...(params && { params }),
+      });
     }
   }
 
@@ -244,19 +221,11 @@ export class Bridge {
     const result = await asked.during(undefined, id, (exchange) => exchange.send(method, read.params));
     return digestOf(result, key) === read.digest;
   }
-
-  private tell(notification: JSONRPCNotification): void {
-    void this.client.send(notification);
-  }
 }
 
 function digestOf(result: Result, key: string): string | undefined {
   const json = JSON.stringify(result[key] ?? null);
   return result['nextCursor'] === undefined ? createHash('sha256').update(json).digest('base64url') : undefined;
-}
-
-function eraOf({ params }: Pick<JSONRPCRequest, 'params'>): Era {
-  return metaOf(params)[metaKeys.protocolVersion] === undefined ? 'legacy' : 'modern';
 }
 
 function failureIn(error: unknown): TransportFailure | undefined {
@@ -278,9 +247,8 @@ const longestLine = 16 << 20;
 
 const noAnswer = { code: errorCodes.internal, message: 'The client answered with neither a result nor an error.' };
 
-class ClientPipe implements Transport {
+class ClientPipe {
   onclose?: () => void;
-  onerror?: (error: Error) => void;
   onmessage?: (message: JSONRPCMessage) => void;
 
   constructor(
@@ -288,32 +256,24 @@ class ClientPipe implements Transport {
     private readonly output: Writable,
   ) {}
 
-  start(): Promise<void> {
+  async read(signal: AbortSignal): Promise<void> {
     const onExcess = (): 'stop' => {
       this.input.destroy();
       return 'stop';
     };
     const lines = new LineSplitter({ limit: longestLine, onLine: (line) => this.hear(line), onExcess });
     this.input.on('data', (chunk: Buffer) => lines.push(chunk));
-    return Promise.resolve();
-  }
-
-  untilEnd(signal: AbortSignal): Promise<void> {
     const ended = new Promise<void>((resolve) => {
       for (const event of ['end', 'close', 'error']) this.input.once(event, () => resolve());
       this.output.once('error', () => resolve());
     });
-    return Promise.race([ended, untilAborted(signal)]);
+    await Promise.race([ended, untilAborted(signal)]);
+    this.input.pause();
+    this.onclose?.();
   }
 
   send(message: JSONRPCMessage): Promise<void> {
     this.output.write(`${JSON.stringify(message)}\n`);
-    return Promise.resolve();
-  }
-
-  close(): Promise<void> {
-    this.input.pause();
-    this.onclose?.();
     return Promise.resolve();
   }
 

@@ -17,19 +17,17 @@ export interface GatewayAddress {
   readonly token: string;
 }
 
-interface LineDeps {
+export interface LineDeps {
   /** Finds the gateway, or starts one. */
   readonly find: () => Promise<GatewayAddress>;
   readonly clock: Clock;
   readonly log: Log;
   readonly version: string;
-  /** @param times how often there was a gateway before */
-  readonly headers: (times: number) => Readonly<Record<string, string>>;
   readonly listener: PeerListener;
   /** The gateway has begun a new session for the old one. */
   readonly onRenewed: () => void;
-  /** Prepares a way for the first message; `times` as above. */
-  readonly begin: (way: Way, gateway: GatewayAddress, times: number) => Promise<void>;
+  /** Prepares a way for the first message. @param times how often there was a gateway before */
+  readonly begin: (way: Way, gateway: GatewayAddress, times: number) => Promise<void> | void;
 }
 
 /** A gateway is looked for again if it does not begin a new session within this, in milliseconds. */
@@ -40,8 +38,10 @@ export class Way {
   readonly peer: Peer;
 
   constructor({ url, token }: GatewayAddress, deps: LineDeps, times: number, onClose: (way: Way) => void) {
-    const { log, clock, version, headers, listener, onRenewed } = deps;
-    const all = { Authorization: `Bearer ${token}`, ...headers(times) };
+    const { log, clock, version, listener, onRenewed } = deps;
+    // Over stdio no client mirrors parameters in headers. The state at an earlier gateway is gone (L2a).
+    const elsewhere = times > 0 && { 'mcp-toolsets-begun-elsewhere': '1' };
+    const all = { Authorization: `Bearer ${token}`, 'mcp-toolsets-over': 'stdio', ...elsewhere };
     const literal = Object.entries(all).map(([name, value]) => [name, { kind: 'literal', value } as const] as const);
     const launch = { transport: 'streamable_http', url, headers: new Map(literal), sessionId: '' } as const;
     this.transport = new HttpTransport({ launch, log, clock, clientVersion: version, timeoutMs: sessionLimitMs });
@@ -123,9 +123,6 @@ export class Line {
   }
 }
 
-/** Tells a gateway about a conversation begun at another one. */
-export const begunElsewhere = 'mcp-toolsets-begun-elsewhere';
-
 const endLimitMs = 2_000;
 
 export class OwnAddress {
@@ -143,7 +140,9 @@ export class OwnAddress {
     this.attendance.abort();
     this.attendance = new AbortController();
     this.gateway = gateway;
-    void this.listen(gateway, this.attendance.signal);
+    // The stream has only signs of life. After its end, the next message finds the gateway and opens the address there.
+    const opened = this.ask('GET', gateway, this.attendance.signal);
+    void opened.then(({ body }) => finished(body.resume())).catch(() => undefined);
   }
 
   /** Never rejects. */
@@ -151,16 +150,6 @@ export class OwnAddress {
     this.attendance.abort();
     const given = this.gateway && this.ask('DELETE', this.gateway, AbortSignal.timeout(endLimitMs));
     await given?.then(({ body }) => body.destroy()).catch(() => undefined);
-  }
-
-  private async listen(gateway: GatewayAddress, signal: AbortSignal): Promise<void> {
-    try {
-      const { body } = await this.ask('GET', gateway, signal);
-      // The stream has only signs of life.
-      await finished(body.resume());
-    } catch {
-      // The next message finds the gateway again, and opens the address there.
-    }
   }
 
   private ask(method: 'GET' | 'DELETE', gateway: GatewayAddress, signal: AbortSignal): Promise<HttpReply> {

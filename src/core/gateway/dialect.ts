@@ -113,7 +113,6 @@ export function errorIn(version: SpokenVersion, error: RpcError): RpcError {
   return error.code === errorCodes.pagesRequired ? { ...error, code: errorCodes.internal } : error;
 }
 
-/** Since 2026-07-28, some errors have their own HTTP status. */
 export function statusOf(version: SpokenVersion, { code }: RpcError): number {
   return version === modernVersion && code === errorCodes.missingCapability ? 400 : 200;
 }

@@ -115,25 +115,19 @@ export class ListenStream implements OpenStream {
   }
 }
 
-interface PostReplyDeps {
-  readonly heartbeat: Heartbeat;
-  readonly requests: number;
-  /** The requests came as an array, so a single object is a wrong answer. */
-  readonly isBatch?: boolean;
-}
-
 export class PostReply implements Reply {
   private headSent = false;
-  private unsettled: number;
   private readonly head: Disposable;
 
+  /** @param isBatch true if the requests came as an array, so a single object is a wrong answer */
   constructor(
     private readonly response: ServerResponse,
-    private readonly deps: PostReplyDeps,
+    private readonly heartbeat: Heartbeat,
+    private unsettled = 1,
+    private readonly isBatch = false,
   ) {
-    this.unsettled = deps.requests;
     response.on('error', () => {});
-    this.head = deps.heartbeat.clock.after(headLimitMs, () => {
+    this.head = heartbeat.clock.after(headLimitMs, () => {
       if (this.isClosed) return;
       this.sendHead();
       response.flushHeaders();
@@ -158,7 +152,8 @@ export class PostReply implements Reply {
     }
     this.head.dispose();
     if (this.isClosed) return;
-    const isEvents = answer === undefined || this.headSent || (status === 200 && !this.readsJson);
+    const readsJson = !this.isBatch && this.response.req.headers.accept?.includes('application/json') === true;
+    const isEvents = answer === undefined || this.headSent || (status === 200 && !readsJson);
     // A text goes out with the head in one piece; bytes would be copied first.
     const body = answer !== undefined && isEvents ? frame(answer) : (answer ?? '');
     if (body.length > longBody) return this.endInPieces(body, isEvents, status);
@@ -180,12 +175,8 @@ export class PostReply implements Reply {
     const { response } = this;
     if (isEvents) this.sendHead();
     else response.writeHead(status, { 'content-type': 'application/json' });
-    this.deps.heartbeat.remove(response);
+    this.heartbeat.remove(response);
     void inPieces(body, (piece) => this.isClosed || response.write(piece)).then(() => response.end());
-  }
-
-  private get readsJson(): boolean {
-    return !this.deps.isBatch && this.response.req.headers.accept?.includes('application/json') === true;
   }
 
   private sendHead(): void {
@@ -193,7 +184,7 @@ export class PostReply implements Reply {
     this.headSent = true;
     this.head.dispose();
     this.response.writeHead(200, eventHeaders);
-    this.deps.heartbeat.add(this.response);
+    this.heartbeat.add(this.response);
   }
 
   private get isClosed(): boolean {

@@ -18,7 +18,6 @@ const routePattern = /^\/(editor|mcp)(?:\/([A-Za-z0-9_-]{1,64}))?(?:\/c\/([A-Za-
 /** The path of the connected programs as JSON, for the holders of a lasting token. */
 export const programsPath = '/programs';
 
-/** A client that is there now. */
 export interface ConnectedProgram {
   /** Its name; empty if it gave none. */
   readonly program: string;

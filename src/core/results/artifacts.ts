@@ -26,7 +26,6 @@ export interface ArtifactStore {
   settled(): Promise<void>;
 }
 
-/** A store without a folder. */
 export function nowhere(why: string): ArtifactStore {
   return {
     save: () => Promise.resolve({ kind: 'notSaved', why }),

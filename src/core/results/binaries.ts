@@ -13,8 +13,6 @@ export interface Binary {
   /** Set for an image of a type that models take. */
   readonly imageType: string | undefined;
   readonly base64: string;
-  /** May be a little too large. */
-  readonly bytes: number;
 }
 
 /** `why` is a clause: "its data is not base64". */
@@ -38,7 +36,7 @@ function binary(kind: Binary['kind'], uri: string | undefined, said: unknown, co
   const { base64, type: typeOfUrl } = splitDataUrl(content);
   const type = typeof said === 'string' && said.trim() !== '' ? said : typeOfUrl;
   const imageType = kind === 'audio' ? undefined : modelImageType(type, base64);
-  return { kind, uri, type, imageType, base64, bytes: decodedSize(base64) };
+  return { kind, uri, type, imageType, base64 };
 }
 
 /** The limit of files for one result (V2), because even a small file takes a block of the disk. */

@@ -8,7 +8,7 @@ import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/sdk/typ
 import { withAppPart } from '../apps/editorApps.js';
 import { formatBytes, nowhere } from './artifacts.js';
 import type { ArtifactContent, ArtifactOrigin, ArtifactStore, SaveOutcome } from './artifacts.js';
-import { binaryOf, hasModelImage, mostFiles, saveBinaries, tooManyFiles, type SavedParts } from './binaries.js';
+import { binaryOf, hasModelImage, mostFiles, saveBinaries, tooManyFiles } from './binaries.js';
 import { composed, isPlainText, isText, isVisibleText, marked, type TextPart } from './forEditor.js';
 import { inPieces } from '../base/turns.js';
 
@@ -56,7 +56,6 @@ export class Delivery {
     return result;
   }
 
-  /** Resolves with the conversation's files that still exist, oldest first. */
   async filesOf(conversation: string): Promise<readonly SavedFile[]> {
     const paths = await this.deps.artifacts.ofConversation(conversation);
     return paths.map((path) => ({ path, isImage: hasModelImage(path) }));
@@ -68,7 +67,9 @@ export class Delivery {
     const hasLong = result.structuredContent !== undefined || !fits(textsIn(result.content), bytes);
     if (!hasLong && isPlainText(result)) return { result, files: [] };
     const saved = await saveBinaries(result.content, origin, artifacts, mostFiles - (hasLong ? mostTextFiles : 0));
-    const files = filesIn(saved);
+    const files = [...saved].flatMap(([part, outcome]): SavedFile[] =>
+      outcome.kind === 'saved' ? [{ path: outcome.path, isImage: binaryOf(part)?.imageType !== undefined }] : [],
+    );
     let left = mostFiles - files.length;
     const save: TextLimit['save'] = async (content) => {
       if (left-- <= 0) return { kind: 'notSaved', why: tooManyFiles };
@@ -78,7 +79,9 @@ export class Delivery {
     };
     const limit: TextLimit = { bytes, save };
     const whole = await composed(result, saved, (json) => fits([json], bytes));
-    return { result: marked(await withShortTexts(whole, limit)), files };
+    const forModel = await shorten(whole.content, isVisibleText, limit);
+    const content = await shorten(forModel, (part) => isText(part) && !isVisibleText(part), limit);
+    return { result: marked({ ...whole, content }), files };
   }
 }
 
@@ -93,12 +96,6 @@ function forModelOfApp(result: CallToolResult): CallToolResult {
   const texts = { ...result };
   delete texts.structuredContent;
   return texts;
-}
-
-function filesIn(saved: SavedParts): SavedFile[] {
-  return [...saved].flatMap(([part, outcome]) =>
-    outcome.kind === 'saved' ? [{ path: outcome.path, isImage: binaryOf(part)?.imageType !== undefined }] : [],
-  );
 }
 
 function textsIn(content: CallToolResult['content']): string[] {
@@ -123,12 +120,6 @@ function fits(texts: readonly string[], bytes: number): boolean {
   // A code unit has one to three bytes, so a clearly short or long text need not be counted.
   if (units > bytes || units * 3 <= bytes) return units <= bytes;
   return texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0) <= bytes;
-}
-
-async function withShortTexts(result: CallToolResult, limit: TextLimit): Promise<CallToolResult> {
-  const forModel = await shorten(result.content, isVisibleText, limit);
-  const content = await shorten(forModel, (part) => isText(part) && !isVisibleText(part), limit);
-  return content === result.content ? result : { ...result, content };
 }
 
 async function shorten(
@@ -182,12 +173,9 @@ async function shortened(text: string, extension: 'txt' | 'json', limit: TextLim
   return `${head}\n\n${line}\n\n${tail}`;
 }
 
-interface ExcerptSizes {
-  readonly head: number;
-  readonly tail: number;
-}
+type ExcerptSizes = ReturnType<typeof excerptSizes>;
 
-function excerptSizes(limit: number): ExcerptSizes {
+function excerptSizes(limit: number) {
   return { head: Math.min(longestHead, limit >> 1), tail: Math.min(longestTail, limit >> 2) };
 }
 
@@ -199,7 +187,7 @@ function extensionFor(text: string): 'txt' | 'json' {
 }
 
 /** Returns the ends of a text. @param sizes in bytes of UTF-8 */
-export function excerpt(text: string, sizes: ExcerptSizes): { readonly head: string; readonly tail: string } {
+export function excerpt(text: string, sizes: ExcerptSizes) {
   const first = Buffer.from(text.slice(0, sizes.head)).subarray(0, sizes.head);
   const last = Buffer.from(text.slice(-sizes.tail)).subarray(-sizes.tail);
   let start = 0;

@@ -10,25 +10,30 @@ import type { Log } from '../base/log.js';
 import { formatBytes } from './artifacts.js';
 import type { ArtifactContent, ArtifactOrigin, ArtifactStore, SaveOutcome } from './artifacts.js';
 import { SingleFlight } from '../base/singleFlight.js';
-import { asText, messageOf } from '../base/text.js';
+import { messageOf } from '../base/text.js';
 import { createHash, randomUUID } from 'node:crypto';
 
 interface DiskArtifactsDeps {
   readonly folder: string;
   /** Returns the limit of all files together in bytes. */
   readonly quota: () => number;
+  readonly mostFiles?: number;
   readonly clock: Clock;
   readonly log: Log;
 }
 
+/** Listing and removing very many files takes long, however small they are. */
+const usualMostFiles = 10_000;
+
 export class DiskArtifacts implements ArtifactStore {
   private readonly root: string;
-  private readonly quota: ArtifactQuota;
   private readonly saving = new Set<Promise<SaveOutcome>>();
+  /** The disk space of each whole file, oldest first; undefined before the first write. */
+  private files: Promise<Map<string, number>> | undefined;
+  private readonly quota = new SingleFlight(() => this.keepQuota());
 
   constructor(private readonly deps: DiskArtifactsDeps) {
     this.root = artifactsRoot(deps.folder);
-    this.quota = new ArtifactQuota({ root: this.root, limit: deps.quota, log: deps.log });
   }
 
   save(origin: ArtifactOrigin, content: ArtifactContent): Promise<SaveOutcome> {
@@ -54,23 +59,37 @@ export class DiskArtifacts implements ArtifactStore {
     const unfinished = `${file}.partial`;
     const bytes = pieces.reduce((sum, piece) => sum + piece.length, 0);
     const limit = this.deps.quota();
-    this.quota.begin(unfinished);
     try {
+      // Read before the first write, so no unfinished file of ours is among them.
+      const files = await (this.files ??= sizesIn(this.root));
       const tooLarge = `it is larger than mcpToolsets.artifactsQuota allows for all files, ${formatBytes(limit)}`;
       // The quota would remove a larger file at once.
       if (onDisk(bytes) > limit) throw new Error(limit === 0 ? 'mcpToolsets.artifactsQuota is 0' : tooLarge);
       await mkdir(folder, { recursive: true, mode: 0o700 });
       await writeFile(unfinished, pieces, { flag: 'wx', mode: 0o600 });
       await rename(unfinished, file);
-      this.quota.end(unfinished, { file, bytes });
+      files.set(file, onDisk(bytes));
+      void this.quota.request();
       return { kind: 'saved', path: file, bytes };
     } catch (error) {
-      // The quota removes later what cannot be removed now.
+      // The quota of a later window removes what cannot be removed now.
       await rm(unfinished, { force: true }).catch(() => undefined);
-      this.quota.end(unfinished);
       const why = reasonOf(error);
       this.deps.log.write('warn', `A file of ${origin.server}/${origin.tool} was not saved in ${folder}: ${why}.`);
       return { kind: 'notSaved', why };
+    }
+  }
+
+  /** Removes the oldest files over the quota (V3). A file that cannot be removed is skipped and still counts. */
+  private async keepQuota(): Promise<void> {
+    const { quota, mostFiles = usualMostFiles } = this.deps;
+    const files = (await this.files) ?? new Map<string, number>();
+    const limit = quota();
+    let total = [...files.values()].reduce((sum, bytes) => sum + bytes, 0);
+    for (const [file, bytes] of [...files]) {
+      if (total <= limit && files.size <= mostFiles) break;
+      const removed = rm(file, { force: true }).then(() => files.delete(file));
+      if (await removed.catch(() => false)) total -= bytes;
     }
   }
 }
@@ -86,94 +105,23 @@ function reasonOf(error: unknown): string {
   return messageOf(error).replace(/^(E\w+): ([^,]+),.*$/s, '$2 ($1)');
 }
 
-interface ArtifactQuotaDeps {
-  readonly root: string;
-  readonly limit: () => number;
-  readonly mostFiles?: number;
-  readonly log: Log;
-}
-
-/** A file takes whole blocks of a disk, usually of 4 KiB. */
+/** A file takes whole blocks of a disk, usually of 4 KiB, and an empty file takes a block too. */
 const blockSize = 4096;
-/** Listing and removing very many files takes long, however small they are. */
-const usualMostFiles = 10_000;
 
-/** An empty file takes a block too. */
 function onDisk(bytes: number): number {
   return Math.max(1, Math.ceil(bytes / blockSize)) * blockSize;
 }
 
-interface Written {
-  readonly file: string;
-  readonly bytes: number;
-}
-
-/**
- * Keeps the artifacts of a folder within a quota of disk space and files (V3): the oldest go. The folder is read at the
- * first write. Invariants: an unfinished file is not touched; a file that cannot be removed is skipped and still counts;
- * nothing throws.
- */
-export class ArtifactQuota {
-  /** The disk space of each file, oldest first; undefined until the folder is read. */
-  private files: Map<string, number> | undefined;
-  private arrived: Written[] = [];
-  private readonly unfinished = new Set<string>();
-  private readonly runs = new SingleFlight(() => this.enforce());
-
-  constructor(private readonly deps: ArtifactQuotaDeps) {}
-
-  begin(unfinished: string): void {
-    this.unfinished.add(unfinished);
-  }
-
-  /** Has to be called when the file has its final name or was dropped. */
-  end(unfinished: string, written?: Written): void {
-    this.unfinished.delete(unfinished);
-    if (!written) return;
-    this.arrived.push(written);
-    void this.runs.request();
-  }
-
-  settled(): Promise<void> {
-    return this.runs.settled();
-  }
-
-  private async enforce(): Promise<void> {
-    const { mostFiles = usualMostFiles, log } = this.deps;
-    const limit = this.deps.limit();
-    try {
-      const files = (this.files ??= await this.read());
-      for (const { file, bytes } of this.arrived.splice(0)) {
-        files.delete(file);
-        files.set(file, onDisk(bytes));
-      }
-      let total = [...files.values()].reduce((sum, bytes) => sum + bytes, 0);
-      for (const [file, bytes] of files) {
-        if (total <= limit && files.size <= mostFiles) break;
-        await rm(file, { force: true }).then(
-          () => {
-            files.delete(file);
-            total -= bytes;
-          },
-          () => undefined,
-        );
-      }
-    } catch (error) {
-      log.write('error', `The quota of artifacts could not be kept: ${asText(error)}`);
-    }
-  }
-
-  private async read(): Promise<Map<string, number>> {
-    const files = (await filesIn(this.deps.root)).filter((file) => !this.unfinished.has(file));
-    const sized = await Promise.all(
-      files.map(async (file) => ({ file, found: await stat(file).catch(() => undefined) })),
-    );
-    const found = sized.flatMap(({ file, found }) =>
-      found ? [{ file, bytes: onDisk(found.size), changed: found.mtimeMs }] : [],
-    );
-    found.sort((a, b) => a.changed - b.changed || (a.file < b.file ? -1 : 1));
-    return new Map(found.map(({ file, bytes }) => [file, bytes]));
-  }
+/** Returns the disk space of each file below a folder, oldest first. */
+async function sizesIn(root: string): Promise<Map<string, number>> {
+  const files = await filesIn(root);
+  const sized = files.map(async (file) => {
+    const { size, mtimeMs } = await stat(file);
+    return { file, bytes: onDisk(size), mtimeMs };
+  });
+  const found = (await Promise.allSettled(sized)).flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+  found.sort((a, b) => a.mtimeMs - b.mtimeMs || (a.file < b.file ? -1 : 1));
+  return new Map(found.map(({ file, bytes }) => [file, bytes]));
 }
 
 /** Links are not followed, and a folder that does not exist has no files. */
@@ -189,7 +137,6 @@ export function artifactsRoot(folder: string): string {
   return path.join(folder, 'artifacts', 'mcp');
 }
 
-/** @param extension without a dot */
 function artifactName(now: number, conversation: string | undefined, extension: string): string {
   const stamp = new Date(now).toISOString().replaceAll(':', '-');
   const random = randomUUID();

@@ -4,12 +4,12 @@
  */
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/sdk/types.js';
 import { isDeepStrictEqual } from 'node:util';
-import { bareType, canonical, binaryOf } from './binaries.js';
+import { bareType, canonical, binaryOf, decodedSize } from './binaries.js';
 import type { Binary, BinaryOutcome, Fields, SavedParts } from './binaries.js';
 import { formatBytes } from './artifacts.js';
 import { isObject } from '../base/isObject.js';
-import { inPieces } from '../base/turns.js';
-import { jsonText } from './jsonText.js';
+import { inPieces, inTurns } from '../base/turns.js';
+import { jsonInSlices } from '../base/jsonInSlices.js';
 
 const errorMark = 'Error:';
 /** Longer texts are compared and not parsed, because parsing would hold everything up. */
@@ -36,7 +36,7 @@ export async function composed(
   const given: readonly unknown[] = Array.isArray(rest.content) ? rest.content : [];
   const content = given.flatMap((part) => readable(part, saved));
   if (structuredContent === undefined || structuredContent === null) return { ...rest, content };
-  const json = await jsonText(structuredContent);
+  const json = await inTurns(jsonInSlices(structuredContent));
   // Structured content displaces text, so it stays structured only if no text is beside it.
   if (rest.isError !== true && !content.some(isText) && fits(json)) {
     return { ...rest, content, structuredContent: structuredContent as Record<string, unknown> };
@@ -82,8 +82,7 @@ async function withoutBlanks(text: string): Promise<string> {
   return (await inPieces(text, (piece) => piece.replace(/\s+/g, ''))).join('');
 }
 
-type Part = ContentBlock;
-export type TextPart = Extract<Part, { type: 'text' }>;
+export type TextPart = Extract<ContentBlock, { type: 'text' }>;
 type Carried = Pick<TextPart, 'annotations' | '_meta'>;
 
 const longestQuote = 4_000;
@@ -98,17 +97,17 @@ export function isVisibleText(part: ContentBlock): part is TextPart {
   return isText(part) && (!Array.isArray(audience) || audience.length === 0 || audience.includes('assistant'));
 }
 
-function readable(part: unknown, saved: SavedParts): Part[] {
+function readable(part: unknown, saved: SavedParts): ContentBlock[] {
   if (!isObject(part)) return [unknownPart(part)];
   const { type } = part;
-  if (type === 'text' && typeof part['text'] === 'string') return [part as unknown as Part];
+  if (type === 'text' && typeof part['text'] === 'string') return [part as unknown as ContentBlock];
   if (type === 'image' || type === 'audio') return bytes(part, saved) ?? [unknownPart(part)];
   if (type === 'resource') return resource(part, saved);
   return type === 'resource_link' ? link(part) : [unknownPart(part)];
 }
 
 /** An image that models take stays behind a line with its file. Any other part becomes only a line. */
-function bytes(part: Fields, saved: SavedParts): Part[] | undefined {
+function bytes(part: Fields, saved: SavedParts): ContentBlock[] | undefined {
   const found = binaryOf(part);
   const outcome = saved.get(part);
   if (!found || !outcome) return undefined;
@@ -119,18 +118,18 @@ function bytes(part: Fields, saved: SavedParts): Part[] | undefined {
   return isForModels ? [line, imageOf(part, imageType, canonical(base64))] : [line];
 }
 
-function imageOf(part: Fields, mimeType: string, data: string): Part {
+function imageOf(part: Fields, mimeType: string, data: string): ContentBlock {
   if (part['type'] !== 'image') return { type: 'image', data, mimeType, ...carried(part) };
-  if (part['data'] === data && part['mimeType'] === mimeType) return part as unknown as Part;
+  if (part['data'] === data && part['mimeType'] === mimeType) return part as unknown as ContentBlock;
   return { ...part, type: 'image', data, mimeType };
 }
 
-function lineOf({ kind, uri, type, imageType, bytes: about }: Binary, why: string, outcome: BinaryOutcome): string {
+function lineOf({ kind, uri, type, imageType, base64 }: Binary, why: string, outcome: BinaryOutcome): string {
   const name = { image: 'Image', audio: 'Audio', resource: `Resource ${uri}` }[kind];
   const unknown = kind === 'resource' ? 'binary data of unknown type' : 'unknown type';
   const what = `${name}: ${imageType ?? (type === undefined ? unknown : shown(type))}`;
   if (outcome.kind === 'unreadable') return `[${what}. It cannot be read: ${outcome.why}]`;
-  const size = formatBytes(outcome.kind === 'saved' ? outcome.bytes : about);
+  const size = formatBytes(outcome.kind === 'saved' ? outcome.bytes : decodedSize(base64));
   return `[${what}, ${size}${why}. ${outcome.kind === 'saved' ? `Saved as ${outcome.path}` : `Not saved: ${outcome.why}`}]`;
 }
 
@@ -141,7 +140,7 @@ function shown(type: string): string {
   return line.length > 100 ? `${line.slice(0, 100)}…` : line;
 }
 
-function resource(part: Fields, saved: SavedParts): Part[] {
+function resource(part: Fields, saved: SavedParts): ContentBlock[] {
   const saidOfBytes = bytes(part, saved);
   if (saidOfBytes) return saidOfBytes;
   const inner = part['resource'];
@@ -153,7 +152,7 @@ function resource(part: Fields, saved: SavedParts): Part[] {
 }
 
 /** The line is for the model. A link to an image goes, because the editor would fetch it and may get nothing. */
-function link(part: Fields): Part[] {
+function link(part: Fields): ContentBlock[] {
   const { uri, name, title, description, mimeType, size } = part;
   if (typeof uri !== 'string') return [unknownPart(part)];
   const label = [title, name].find((each) => typeof each === 'string') ?? uri;
@@ -163,7 +162,7 @@ function link(part: Fields): Part[] {
     `Resource link${label === uri ? '' : ` "${label}"`}: ${uri}` +
     (facts.length > 0 ? ` (${facts.join(', ')})` : '') +
     (typeof description === 'string' && description !== '' ? `\n${description}` : '');
-  return bareType(type).startsWith('image/') ? [text(line, part)] : [part as unknown as Part, text(line, part)];
+  return bareType(type).startsWith('image/') ? [text(line, part)] : [part as unknown as ContentBlock, text(line, part)];
 }
 
 function unknownPart(part: unknown): TextPart {

@@ -51,7 +51,7 @@ describe('gateway: event streams', () => {
   });
 
   function reply(requests = 1, isBatch = requests > 1): PostReply {
-    return new PostReply(response.asResponse, { heartbeat, requests, isBatch });
+    return new PostReply(response.asResponse, heartbeat, requests, isBatch);
   }
 
   it('a single quick answer is JSON', () => {

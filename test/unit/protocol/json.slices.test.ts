@@ -1,7 +1,8 @@
 /** Rule P10: JSON in slices has the results and errors of `JSON.parse` and `JSON.stringify`. */
 import assert from 'node:assert/strict';
 import { atOnce } from '../../../src/core/base/turns.js';
-import { isTooDeep, parseFlattened, isLarge, jsonInSlices, parsedInSlices } from '../../../src/core/protocol/json.js';
+import { isLarge, jsonInSlices } from '../../../src/core/base/jsonInSlices.js';
+import { isTooDeep, parseFlattened, parsedInSlices } from '../../../src/core/protocol/json.js';
 
 const long = 40_000;
 const many = (one: string, times = long): string => Array.from({ length: times }, () => one).join();

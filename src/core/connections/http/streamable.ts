@@ -10,7 +10,7 @@ import { broken, discard, inShort, isForNow, readRefused, shown, type HttpReply 
 import { readInitializeAnswer, versionHeader } from '../handshake.js';
 import { errorCodes } from '../../protocol/errors.js';
 import { largestUnasked } from '../../protocol/jsonRpc.js';
-import { isLarge, jsonInSlices } from '../../protocol/json.js';
+import { isLarge, jsonInSlices } from '../../base/jsonInSlices.js';
 import { messageOf } from '../../base/text.js';
 import { inNextTurn, inTurns } from '../../base/turns.js';
 import { unlessAborted } from '../../base/events.js';

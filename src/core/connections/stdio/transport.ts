@@ -11,7 +11,8 @@ import type { Log } from '../../base/log.js';
 import { delay, type Clock } from '../../base/clock.js';
 import { TokenBucket } from '../../base/tokenBucket.js';
 import { inTurns, type LoopShare } from '../../base/turns.js';
-import { decodedInSlices, isLarge, jsonInSlices } from '../../protocol/json.js';
+import { isLarge, jsonInSlices } from '../../base/jsonInSlices.js';
+import { decodedInSlices } from '../../protocol/json.js';
 import { TransientMap } from '../../base/transientMap.js';
 import { shortened } from '../../protocol/inBrief.js';
 import {

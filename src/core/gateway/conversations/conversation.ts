@@ -21,14 +21,18 @@ import { clientRequest, isToldTo } from '../dialect.js';
 import type { MessageStream, Reply } from '../eventStreams.js';
 import type { Listing, Topic } from './listings.js';
 
+/** A client whose last stream has closed may be silent this long, in milliseconds. */
+const quietLimitMs = 45_000;
+
 /** A session is a conversation with streams. Modern ones are kept in `conversations`. */
 export class Conversation {
   readonly toolset: string;
   readonly links = new Links();
   /** True if it has sent anything to an instance, so it may hold one. */
   hasCalled = false;
+  /** The number of requests in progress. */
   inUse = 0;
-  /** Runs after its last stream has closed. */
+  /** Runs while it has had a stream and has none. */
   quiet: Disposable | undefined;
   /** The tools with a question to a person here, by the client's newest list (S4). */
   promised: ReadonlySet<string> | undefined;
@@ -47,6 +51,22 @@ export class Conversation {
   /** Returns undefined if a request without a name may belong to any of several conversations of the client. */
   idOf(_name: string | undefined): string | undefined {
     return this.id;
+  }
+
+  get isInUse(): boolean {
+    return this.inUse > 0;
+  }
+
+  /** Calls `end` when it is silent for a while after its last stream has closed: its program has gone (L2a). */
+  endWhenQuiet(clock: Clock, end: () => void): void {
+    this.quiet?.dispose();
+    const wait = (ms: number): Disposable =>
+      clock.after(ms, () => {
+        const left = this.isInUse ? quietLimitMs : this.lastUsed + quietLimitMs - clock.now();
+        if (left > 0) this.quiet = wait(left);
+        else end();
+      });
+    this.quiet = wait(quietLimitMs);
   }
 
   /** Modern clients learn about changes from `listenStreams`. */
@@ -85,25 +105,6 @@ export class Links {
   }
 }
 
-/** A client whose last stream has closed may be silent this long, in milliseconds. */
-const quietLimitMs = 45_000;
-
-/**
- * Calls `end` when a client is silent for a while after its last stream has closed: its program has gone (L2a).
- * @param lastUse returns undefined if there is a stream again
- */
-export function whenQuiet(clock: Clock, lastUse: () => number | undefined, end: () => void): Disposable {
-  const wait = (ms: number): Disposable =>
-    clock.after(ms, () => {
-      const last = lastUse();
-      const left = last === undefined ? 0 : last + quietLimitMs - clock.now();
-      if (left > 0) timer = wait(left);
-      else if (last !== undefined) end();
-    });
-  let timer = wait(quietLimitMs);
-  return { dispose: () => timer.dispose() };
-}
-
 export interface CallInFlight {
   readonly controller: Cancellation;
   readonly reply: Reply;
@@ -115,7 +116,6 @@ export interface Client {
   readonly protocolVersion: SpokenVersion;
   readonly traits: SessionTraits;
   readonly calls: TransientMap<RequestId, CallInFlight>;
-  /** Undefined until the client says so. */
   logLevel: string | undefined;
   readonly isClosed: boolean;
   readonly listening: MessageStream | undefined;
@@ -139,15 +139,13 @@ export interface Asking {
   readonly listing: Listing;
 }
 
-/** Returns false if there is no such call. */
-export function cancelCall({ calls }: Pick<Client, 'calls'>, id: RequestId, reason?: unknown): boolean {
+export function cancelCall({ calls }: Pick<Client, 'calls'>, id: RequestId, reason?: unknown): void {
   const call = calls.get(id);
-  if (!call) return false;
+  if (!call) return;
   calls.delete(id);
   call.controller.abort(reason);
   // Its server first takes back its open questions, on the same stream.
   setImmediate(() => call.reply.settle(undefined));
-  return true;
 }
 
 /** A client as servers reach it (G4): during a call on the stream of the call, otherwise on a listening stream. */

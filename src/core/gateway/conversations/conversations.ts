@@ -6,13 +6,10 @@ import type { Clock } from '../../base/clock.js';
 import type { Disposable } from '../../base/disposables.js';
 import { expectedClient, noClient, type ServerClient } from '../../protocol/client.js';
 import type { ConnectedProgram } from '../routes.js';
-import { Conversation, whenQuiet } from './conversation.js';
+import { Conversation } from './conversation.js';
 import type { Listing } from './listings.js';
 
-export interface ConversationKey {
-  readonly toolset: string;
-  readonly id: string;
-}
+export type ConversationKey = Pick<Conversation, 'toolset' | 'id'>;
 
 export class Conversations implements Disposable {
   private readonly kept = new Map<string, Conversation>();
@@ -39,16 +36,6 @@ export class Conversations implements Disposable {
     return conversation;
   }
 
-  use(conversation: Conversation): Disposable {
-    conversation.inUse += 1;
-    return {
-      dispose: () => {
-        conversation.inUse -= 1;
-        conversation.lastUsed = this.clock.now();
-      },
-    };
-  }
-
   /** Holds a conversation open. It ends a while after its last such stream has closed. */
   attend(given: ConversationKey): Disposable {
     const key = keyOf(given);
@@ -61,8 +48,7 @@ export class Conversations implements Disposable {
         held.streams -= 1;
         if (held.streams > 0) return;
         this.attending.delete(key);
-        const kept = this.kept.get(key);
-        if (kept) kept.quiet = this.whenQuiet(key, kept);
+        this.kept.get(key)?.endWhenQuiet(this.clock, () => this.end(given));
       },
     };
   }
@@ -76,34 +62,20 @@ export class Conversations implements Disposable {
     return [...this.attending.values()].map(({ toolset, program }) => ({ toolset, program }));
   }
 
-  end(given: ConversationKey): void {
-    this.endOf(keyOf(given));
-  }
-
   dispose(): void {
     for (const { quiet } of this.kept.values()) quiet?.dispose();
     this.kept.clear();
   }
 
-  private whenQuiet(key: string, kept: Conversation): Disposable {
-    const { clock } = this;
-    const lastUse = (): number => (kept.inUse > 0 ? clock.now() : kept.lastUsed);
-    return whenQuiet(
-      clock,
-      () => (this.attending.has(key) ? undefined : lastUse()),
-      () => this.endOf(key),
-    );
-  }
-
-  private endOf(key: string): void {
-    const conversation = this.kept.get(key);
+  end(given: ConversationKey): void {
+    const conversation = this.kept.get(keyOf(given));
     if (!conversation) return;
     this.forget(conversation);
     this.ended({ ...expectedClient(noClient), session: conversation, conversation: conversation.id });
   }
 
   private makeRoom(): boolean {
-    const idle = [...this.kept.values()].filter((each) => each.inUse === 0 && !this.attending.has(keyOf(each)));
+    const idle = [...this.kept.values()].filter((each) => !each.isInUse && !this.attending.has(keyOf(each)));
     const [idlest] = idle.sort((a, b) => a.lastUsed - b.lastUsed);
     if (idlest) this.forget(idlest);
     return idlest !== undefined;

@@ -82,7 +82,6 @@ export class Listing {
     return [...this.apps.values()].some((one) => one === uri);
   }
 
-  /** True if only apps may call the tool. */
   isForAppsAlone(name: string): boolean {
     return this.served?.appTools?.some((tool) => tool.name === name) === true;
   }
@@ -163,7 +162,10 @@ export class Listings implements Disposable {
       return forApps && readsStructureAlone ? withoutOutputSchemas(forApps) : forApps;
     };
     const nextVersion = (): number => (this.versions += 1);
-    const listing = new Listing(toolset, clientKind, conversation, ask, this.pagesIn(protocol), nextVersion);
+    const { pageSize } = this.deps;
+    const pages = this.pages.get(protocol) ?? perObject((list) => toPagesOf(entries(protocol, list), pageSize));
+    this.pages.set(protocol, pages);
+    const listing = new Listing(toolset, clientKind, conversation, ask, pages, nextVersion);
     if (conversation === undefined) this.shared.set(key, listing);
     else this.own.add(listing);
     return listing;
@@ -176,13 +178,6 @@ export class Listings implements Disposable {
 
   dispose(): void {
     this.store.dispose();
-  }
-
-  private pagesIn(protocol: SpokenVersion): ToPages {
-    const { pageSize } = this.deps;
-    const pages = this.pages.get(protocol) ?? perObject((list) => toPagesOf(entries(protocol, list), pageSize));
-    this.pages.set(protocol, pages);
-    return pages;
   }
 
   private noteChanges(toolsets: ReadonlySet<string>): void {
@@ -238,20 +233,13 @@ class PagedList {
 
   /** Returns the result as JSON, or undefined if the cursor is unknown or of another version. */
   page(cursor: string | undefined): string | undefined {
-    const index = cursor === undefined ? 0 : this.pageIndex(cursor);
-    const page = index === undefined ? undefined : this.pages[index];
-    if (index === undefined || page === undefined) return undefined;
-    const more = index + 1 < this.pages.length ? `,"nextCursor":"${this.cursor(index + 1)}"` : '';
-    return `{"${this.key}":[${page}]${more}}`;
-  }
-
-  private cursor(index: number): string {
-    return Buffer.from(`${this.version}:${index}`).toString('base64url');
-  }
-
-  private pageIndex(cursor: string): number | undefined {
-    const match = /^(\d+):(\d+)$/.exec(Buffer.from(cursor, 'base64url').toString());
-    return Number(match?.[1]) === this.version ? Number(match?.[2]) : undefined;
+    const place = cursor === undefined ? `${this.version}:0` : Buffer.from(cursor, 'base64url').toString();
+    const [, version, index] = /^(\d+):(\d+)$/.exec(place) ?? [];
+    const page = Number(version) === this.version ? this.pages[Number(index)] : undefined;
+    if (page === undefined) return undefined;
+    const next = Number(index) + 1;
+    const nextCursor = Buffer.from(`${this.version}:${next}`).toString('base64url');
+    return `{"${this.key}":[${page}]${next < this.pages.length ? `,"nextCursor":"${nextCursor}"` : ''}}`;
   }
 }
 

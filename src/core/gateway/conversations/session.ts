@@ -19,7 +19,6 @@ import {
   notAsked,
   OpenQuestions,
   Conversation,
-  whenQuiet,
   type CallInFlight,
   type Client,
   newSessionId,
@@ -57,7 +56,7 @@ export class Session extends Conversation implements Client {
   readonly clientKind: ClientKind;
   readonly calls = new TransientMap<RequestId, CallInFlight>();
   readonly clientRequests = new ClientRequests();
-  readonly ask: Client['ask'] = (...asked) => this.clientRequests.ask(...asked);
+  readonly ask = this.clientRequests.ask;
   readonly program: string;
   readonly client: CallClient;
   /** The first named conversation, and the clients of the others by their names. */
@@ -101,6 +100,10 @@ export class Session extends Conversation implements Client {
     return conversation;
   }
 
+  override get isInUse(): boolean {
+    return this.calls.size > 0;
+  }
+
   clients(): readonly CallClient[] {
     return [this.client, ...this.others.values()];
   }
@@ -120,6 +123,7 @@ export class Session extends Conversation implements Client {
 
   listen(stream: OpenStream): void {
     this.hasListened = true;
+    this.quiet?.dispose();
     this.streams.push(stream);
     if (this.streams.length > maxStreams) this.streams.shift()?.end();
     this.listing.refreshIfStale();
@@ -287,16 +291,12 @@ export class Sessions implements Disposable {
   /** Notes the end of a stream. The editor's conversations outlive its sessions, so its silence means nothing. */
   streamClosed(session: Session): void {
     if (session.clientKind === 'editor' || session.isClosed || session.listening) return;
-    const { clock } = this;
-    session.lastUsed = clock.now();
-    session.quiet?.dispose();
-    const lastUse = (): number => (session.calls.size > 0 ? clock.now() : session.lastUsed);
-    const end = (): void => this.close(session);
-    session.quiet = whenQuiet(clock, () => (session.listening ? undefined : lastUse()), end);
+    session.lastUsed = this.clock.now();
+    session.endWhenQuiet(this.clock, () => this.close(session));
   }
 
   private idlest(): Session | undefined {
-    const idle = [...this.byId.values()].filter(({ calls }) => calls.size === 0);
+    const idle = [...this.byId.values()].filter(({ isInUse }) => !isInUse);
     // The client of a session without an open stream has probably gone.
     return idle.sort((a, b) => Number(!!a.listening) - Number(!!b.listening) || a.lastUsed - b.lastUsed)[0];
   }
@@ -318,13 +318,7 @@ export class ClientRequests {
   private readonly open = new OpenQuestions<AskOptions['onProgress']>();
   private isClosed = false;
 
-  ask(
-    stream: MessageStream | undefined,
-    method: string,
-    params: Fields | undefined,
-    signal: AbortSignal,
-    { onProgress }: AskOptions = {},
-  ): Promise<Fields> {
+  readonly ask: Client['ask'] = (stream, method, params, signal, { onProgress }) => {
     if (!stream || this.isClosed) return notAsked('The client is not connected.');
     if (this.open.size >= mostOpen) return notAsked('The client has too many open questions.');
     // A person may still see a question of an earlier session. Its answer must not count for this one.
@@ -341,7 +335,7 @@ export class ClientRequests {
       stream.send(JSON.stringify({ jsonrpc: '2.0', id, method, params: params && withToken(params, id) }));
     });
     return answer;
-  }
+  };
 
   take({ id, result, error = notAnObject }: Extract<Message, { kind: 'response' }>): void {
     if (id === null) return;

@@ -83,8 +83,8 @@ export class Endpoint {
     if (only && route.clientKind === 'plain' && isStateless(request.headers, only)) {
       const served = await this.served(response, route, /^server\/discover$|\/list$/.test(only.method));
       if (response.destroyed) return;
-      if (!served) return this.refuseGone(response, route);
-      return this.deps.stateless.take(request, response, route, only, served);
+      if (!served) return refuse(response, 404, errorCodes.server, this.deps.methods.backend.whyGone(route.toolset));
+      return this.deps.stateless.take(request, response, { message: only, route, served });
     }
     if (only?.method === 'initialize') return this.initialize(request, response, route, only);
     if (route.clientKind === 'plain' && isModern(request.headers, payload)) return takeModern(response, payload);
@@ -99,10 +99,6 @@ export class Endpoint {
     this.take(response, session, payload);
   }
 
-  private refuseGone(response: ServerResponse, { toolset }: Route): void {
-    refuse(response, 404, errorCodes.server, this.deps.methods.backend.whyGone(toolset));
-  }
-
   private async initialize(
     { headers }: IncomingMessage,
     response: ServerResponse,
@@ -111,11 +107,11 @@ export class Endpoint {
   ): Promise<void> {
     const served = await this.served(response, route, true);
     if (response.destroyed) return;
-    if (!served) return this.refuseGone(response, route);
+    if (!served) return refuse(response, 404, errorCodes.server, this.deps.methods.backend.whyGone(route.toolset));
     const requested = params['protocolVersion'];
-    const refuse = (code: number, message: string): void =>
-      this.answerAlone(response, errorMessage(id, { code, message }));
-    if (typeof requested !== 'string') return refuse(errorCodes.invalidParams, '`protocolVersion` must be a string.');
+    const reply = (message: string): void => new PostReply(response, this.deps.heartbeat).settle(message);
+    const fail = (code: number, message: string): void => reply(errorMessage(id, { code, message }));
+    if (typeof requested !== 'string') return fail(errorCodes.invalidParams, '`protocolVersion` must be a string.');
     const version = negotiate(requested);
     const { capabilities, clientInfo } = params;
     const declared = clientCapabilities(version, isObject(capabilities) ? capabilities : {});
@@ -130,7 +126,7 @@ export class Endpoint {
       program: programOf(clientInfo),
       isContinued: isBegunElsewhere(headers),
     });
-    if (!session) return refuse(errorCodes.server, 'Too many sessions are open.');
+    if (!session) return fail(errorCodes.server, 'Too many sessions are open.');
     const result = JSON.stringify({
       protocolVersion: session.protocolVersion,
       capabilities: serverCapabilities(version, capabilitiesOf(served)),
@@ -138,7 +134,7 @@ export class Endpoint {
       instructions: served.instructions,
     });
     response.setHeader('mcp-session-id', session.sessionId);
-    this.answerAlone(response, resultMessage(id, result));
+    reply(resultMessage(id, result));
     this.deps.onClient(session.clientKind, declared);
   }
 
@@ -160,8 +156,7 @@ export class Endpoint {
     if (payload.kind === 'single' && only?.kind === 'invalid' && only.id === null) {
       return refuse(response, 400, only.error.code, only.error.message);
     }
-    const { heartbeat } = this.deps;
-    const reply = new PostReply(response, { heartbeat, requests, isBatch: payload.kind === 'batch' });
+    const reply = new PostReply(response, this.deps.heartbeat, requests, payload.kind === 'batch');
     for (const message of messages) this.takeMessage(message, session, reply);
   }
 
@@ -286,20 +281,13 @@ export class Endpoint {
       () => closed.signal.aborted,
     );
     response.off('close', end);
-    if (isOfAll && !isSettled) this.waitNoMore();
+    if (isOfAll && !isSettled) {
+      // The next client does not wait for the same server.
+      this.hangs = true;
+      const settled = backend.settled(toolset, new AbortController().signal);
+      void settled.catch(() => undefined).then(() => (this.hangs = false));
+    }
     return backend.toolset(toolset, clientKind) ?? backend.placeholder(toolset, clientKind);
-  }
-
-  /** The next client of all toolsets does not wait for the same server. */
-  private waitNoMore(): void {
-    this.hangs = true;
-    const { backend } = this.deps.methods;
-    const settled = backend.settled(everyToolset, new AbortController().signal);
-    void settled.catch(() => undefined).then(() => (this.hangs = false));
-  }
-
-  private answerAlone(response: ServerResponse, message: string): void {
-    new PostReply(response, { heartbeat: this.deps.heartbeat, requests: 1 }).settle(message);
   }
 }
 

@@ -77,13 +77,6 @@ export interface GatewayEndpoint {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-export interface ToolsetActivity {
-  readonly sessions: number;
-  /** The number of sessions with at least one list of tools and a present client. */
-  readonly listed: number;
-  readonly callsInFlight: number;
-}
-
 export function createGateway(deps: GatewayDeps): Gateway {
   return new Gateway(deps);
 }
@@ -179,11 +172,12 @@ export class Gateway {
     };
   }
 
-  activityOf(toolset: string, clientKind?: ClientKind): ToolsetActivity {
+  activityOf(toolset: string, clientKind?: ClientKind) {
     const all = this.sessions.of(toolset);
     const sessions = clientKind === undefined ? all : all.filter((session) => session.clientKind === clientKind);
     return {
       sessions: sessions.length,
+      /** The number of sessions with at least one list of tools and a present client. */
       listed: sessions.filter((session) => session.hasListed && !session.hasLeft).length,
       callsInFlight:
         sessions.reduce((sum, session) => sum + session.calls.size, 0) +
@@ -239,7 +233,7 @@ export class Gateway {
     }
   }
 
-  private refusalOf({ headers }: IncomingMessage): 'stranger' | 'withoutToken' | undefined {
+  private refusalOf({ headers }: IncomingMessage): Exclude<Refusal, 'nowhere'> | undefined {
     if (!isLocalHost(headers.host, this.port ?? -1) || !isLocalOrigin(headers.origin)) {
       this.deps.log.write('warn', 'Refused a request that did not come from this machine, by its Host or Origin.');
       return 'stranger';
@@ -270,11 +264,7 @@ export class Gateway {
   }
 
   /** Agents read advice. The editor reads nothing, and no page may read an answer, because it has no CORS headers. */
-  private async turnAway(
-    request: IncomingMessage,
-    response: ServerResponse,
-    why: 'stranger' | 'withoutToken' | 'nowhere',
-  ): Promise<void> {
+  private async turnAway(request: IncomingMessage, response: ServerResponse, why: Refusal): Promise<void> {
     await readBody(request, strangersBody, this.deps.clock);
     if (response.destroyed) return;
     const { headers, url } = request;
@@ -287,6 +277,8 @@ export class Gateway {
     else refuse(response, 404, errorCodes.server, advice[why]);
   }
 }
+
+type Refusal = 'stranger' | keyof typeof advice;
 
 /** Without details of this machine. */
 const advice = {

@@ -77,10 +77,6 @@ export class StableEndpoint {
     this.begin();
   }
 
-  urlOf(toolset: string): string | undefined {
-    return this.gateway?.endpoint(toolset, 'plain').url;
-  }
-
   /** Undefined if nothing listens. Each renewal of the secret makes a new gateway. */
   get gateway(): Gateway | undefined {
     return this.state.kind === 'listening' ? this.open?.gateway : undefined;

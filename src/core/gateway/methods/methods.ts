@@ -20,8 +20,8 @@ import {
   taskMethods,
   tasksNotDeclared,
 } from '../../protocol/versions.js';
-import type { Destination, OtherOutcome, ToolOutcome, ToolsetCall } from '../../protocol/request.js';
-import { isLarge, jsonInSlices } from '../../protocol/json.js';
+import type { Destination, OtherOutcome, ToolOutcome } from '../../protocol/request.js';
+import { isLarge, jsonInSlices } from '../../base/jsonInSlices.js';
 import type { ArtifactOrigin } from '../../results/artifacts.js';
 import { withoutDataUrls } from '../../results/binaries.js';
 import type { Delivery } from '../../results/delivery.js';
@@ -33,7 +33,7 @@ import type { ListName, Topic } from '../conversations/listings.js';
 import type { Session } from '../conversations/session.js';
 import { otherResult, toolResult } from '../dialect.js';
 import { forward, invalidParams, refusal, withoutCarriage } from './requests.js';
-import type { Answer, ForwardTerms, MethodDeps, RequestContext } from './requests.js';
+import type { Answer, MethodDeps, RequestContext } from './requests.js';
 
 type Method = (params: Fields, context: RequestContext) => Answer;
 
@@ -67,9 +67,11 @@ const methods: ReadonlyMap<string, Method> = new Map<string, Method>([
   ['prompts/list', needs('prompts', listOf('prompts'))],
   ['resources/list', needs('resources', listOf('resources'))],
   ['resources/templates/list', needs('resources', listOf('resources', 'templates'))],
-  ofServer('prompts', 'prompts/get', hasName, ({ name }) => invalidParams(`There is no prompt ${said(name)}.`)),
+  ofServer('prompts', 'prompts/get', hasName, ({ name }) =>
+    invalidParams(`There is no prompt ${JSON.stringify(name)}.`),
+  ),
   ofServer('resources', 'resources/read', hasText('uri'), ({ uri }) =>
-    refusal(errorCodes.resourceNotFound, `There is no resource ${said(uri)}.`, { uri }),
+    refusal(errorCodes.resourceNotFound, `There is no resource ${JSON.stringify(uri)}.`, { uri }),
   ),
   ofServer('subscribe', 'resources/subscribe', hasText('uri'), noUpdates),
   ofServer('subscribe', 'resources/unsubscribe', hasText('uri'), noUpdates),
@@ -77,7 +79,6 @@ const methods: ReadonlyMap<string, Method> = new Map<string, Method>([
   ...taskMethods.map((method): [string, Method] => [method, ofTask(forwarded(method, hasText('taskId')))]),
 ]);
 
-/** The methods with an answer from an instance. */
 export const ofInstances: readonly string[] = [
   'tools/call',
   'prompts/get',
@@ -88,7 +89,6 @@ export const ofInstances: readonly string[] = [
 
 const legacyMethods = ['ping', 'initialize', 'logging/setLevel', 'resources/subscribe', 'resources/unsubscribe'];
 
-/** True for the methods of 2026-07-28. */
 export function isOfModernEra(method: string): boolean {
   return methods.has(method) && !legacyMethods.includes(method);
 }
@@ -136,10 +136,6 @@ function ofTask(method: Method): Method {
     if (client.protocolVersion !== modernVersion || !knowsTasks(listing.features)) return unknownMethod;
     return knowsTasks(client.traits.declared) ? method(params, context) : { kind: 'error', error: tasksNotDeclared };
   };
-}
-
-function said(value: unknown): string {
-  return JSON.stringify(value) ?? '""';
 }
 
 function setLevel({ level }: Fields, context: RequestContext): Answer {
@@ -196,12 +192,24 @@ function callTool(asked: Fields, destination: Destination | undefined, context: 
     what: name,
     cancelled: 'The call was cancelled.',
     destination,
-    send: (terms): Promise<ToolOutcome> => {
+    send: ({ toolset, clientKind, meta, conversation, signal, onProgress, client }): Promise<ToolOutcome> => {
       // The editor may read the page during the call.
-      if (app !== undefined) asking?.links.set(app, { toolset: listing.toolset, conversation: terms.conversation });
-      const call = callOf(terms, name, given, fromApp);
-      const isPromised = !fromApp && asking?.promised?.has(name);
-      return deps.backend.callTool(isPromised ? { ...call, isPromised } : call);
+      if (app !== undefined) asking?.links.set(app, { toolset: listing.toolset, conversation });
+      // Written out, because a copy by `...` gets another layout in V8, and every reader pays for that (P3).
+      return deps.backend.callTool({
+        toolset,
+        conversation,
+        clientKind,
+        tool: name,
+        arguments: given,
+        meta,
+        signal,
+        onProgress,
+        client,
+        instance: fromApp ? 'held' : undefined,
+        fromApp,
+        isPromised: !fromApp && asking?.promised?.has(name) ? true : undefined,
+      });
     },
     write: async (
       { result, toolset = listing.toolset, publishedName = name, notes, record },
@@ -231,25 +239,6 @@ function callTool(asked: Fields, destination: Destination | undefined, context: 
   });
 }
 
-/** Written out, because a copy by `...` gets another layout in V8, and every reader pays for that (P3). */
-function callOf(terms: ForwardTerms, tool: string, args: Fields | undefined, fromApp: true | undefined): ToolsetCall {
-  const { toolset, clientKind, meta, conversation, signal, onProgress, client } = terms;
-  const instance = fromApp ? 'held' : undefined;
-  return {
-    toolset,
-    conversation,
-    clientKind,
-    tool,
-    arguments: args,
-    meta,
-    signal,
-    onProgress,
-    client,
-    instance,
-    fromApp,
-  };
-}
-
 /** A server pays for the time of its large results (S2, P10), found by the result as it gave it. */
 function written({ serverMeta }: Client, result: object, sent: Fields): string | Promise<string> {
   const named = serverMeta ? { ...sent, _meta: { ...metaOf(sent), ...serverMeta } } : sent;
@@ -265,7 +254,6 @@ function forwarded(method: string, check: Check): Method {
     const isNamed = deps.namesConversations && conversationOf(metaOf(asked)) !== undefined;
     const { uri } = own as { uri?: unknown };
     const isPage = !isNamed && listing.hasApp(uri);
-    const isForEditor = listing.clientKind === 'editor';
     return forward(asked, context, {
       what: method,
       cancelled: 'The request was cancelled.',
@@ -283,7 +271,7 @@ function forwarded(method: string, check: Check): Method {
         const { delivery } = deps;
         const own = taskMethods.includes(method)
           ? await deliveredTask(result, delivery, clientKind, { server: toolset, tool, conversation })
-          : isPage && isForEditor
+          : isPage && listing.clientKind === 'editor'
             ? withScript(result)
             : result;
         return written(client, result, otherResult(client.protocolVersion, own, listing.served?.isLeased === true));

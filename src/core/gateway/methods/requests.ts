@@ -56,31 +56,30 @@ export function refusal(code: number, message: string, data?: Fields): Answer {
   return { kind: 'error', error: { code, message, ...(data && { data }) } };
 }
 
-export interface ForwardTerms extends RequestTerms, Destination {
+interface ForwardTerms extends RequestTerms, Destination {
   readonly client: CallClient;
   readonly clientKind: ClientKind;
 }
 
-interface Forwarding<Result, Beside> {
-  /** For the log. */
+type Carried = Extract<Outcome<unknown>, { kind: 'result' }>;
+type NotCarried = Exclude<Outcome<unknown>, { kind: 'result' }>;
+
+interface Forwarding<Result extends Carried> {
   readonly what: string;
   /** By default, the session and `_meta` decide. */
   readonly destination?: Destination | undefined;
   /** A URI, perhaps of a link in an earlier result. */
   readonly link?: unknown;
-  readonly send: (terms: ForwardTerms) => Promise<Outcome<Result, Beside>>;
+  readonly send: (terms: ForwardTerms) => Promise<Result | NotCarried>;
   /** In the client's format. */
-  readonly write: (
-    outcome: Extract<Outcome<Result, Beside>, { kind: 'result' }>,
-    terms: ForwardTerms,
-  ) => string | Promise<string>;
+  readonly write: (outcome: Result, terms: ForwardTerms) => string | Promise<string>;
   readonly cancelled: string;
 }
 
-export function forward<Result, Beside>(
+export function forward<Result extends Carried>(
   { _meta: meta }: Fields,
   context: RequestContext,
-  forwarding: Forwarding<Result, Beside>,
+  forwarding: Forwarding<Result>,
 ): Answer {
   const { id, client, conversation: asking, listing, deps, reply } = context;
   if (meta !== undefined && !isObject(meta)) return invalidParams('`_meta` must be an object.');
@@ -148,8 +147,8 @@ function progressSink(token: unknown, id: RequestId, call: CallInFlight, client:
   };
 }
 
-async function carryOut<Result, Beside>(
-  { send, write, what, cancelled }: Forwarding<Result, Beside>,
+async function carryOut<Result extends Carried>(
+  { send, write, what, cancelled }: Forwarding<Result>,
   terms: ForwardTerms,
   call: CallInFlight,
   { id, client: asking, conversation, listing, deps }: RequestContext,
@@ -158,7 +157,7 @@ async function carryOut<Result, Beside>(
   let status: number | undefined;
   try {
     const { protocolVersion: version } = asking;
-    const sent = (): Promise<Outcome<Result, Beside>> => send(terms);
+    const sent = (): Promise<Result | NotCarried> => send(terms);
     const outcome = version === modernVersion ? await withPagesOpened(sent, terms, deps.clock) : await sent();
     if (outcome.kind === 'result') message = resultMessage(id, await write(outcome, terms));
     else {
@@ -208,11 +207,11 @@ type Failed = Extract<Outcome<never, never>, { kind: 'error' }>;
  * Servers of 2025-11-25 may fail a call until a person has opened pages (-32042). A modern client is asked to open
  * them, and the call goes out again, because the server has done nothing yet (G4c).
  */
-async function withPagesOpened<Result, Beside>(
-  send: () => Promise<Outcome<Result, Beside>>,
+async function withPagesOpened<Result extends Carried>(
+  send: () => Promise<Result | NotCarried>,
   terms: ForwardTerms,
   clock: Clock,
-): Promise<Outcome<Result, Beside>> {
+): Promise<Result | NotCarried> {
   for (let rounds = 0; ; rounds++) {
     const outcome = await send();
     const pages = outcome.kind === 'error' && outcome.code === errorCodes.pagesRequired ? pagesIn(outcome.data) : [];

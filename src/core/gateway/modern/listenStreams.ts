@@ -1,6 +1,5 @@
 /** The streams of `subscriptions/listen` (G2). Each begins with its acknowledgement. */
 import { randomUUID } from 'node:crypto';
-import type { ServerResponse } from 'node:http';
 import { asText } from '../../base/text.js';
 import type { Fields, ServerClient } from '../../protocol/client.js';
 import { RpcFailure, errorCodes } from '../../protocol/errors.js';
@@ -10,7 +9,7 @@ import { metaKeys, metaOf, knowsTasks, taskChanged, watchTask } from '../../prot
 import type { ArtifactOrigin } from '../../results/artifacts.js';
 import type { ServedToolset } from '../backend.js';
 import { topics, type Listing, type Topic } from '../conversations/listings.js';
-import { ListenStream, type Heartbeat } from '../eventStreams.js';
+import type { ListenStream } from '../eventStreams.js';
 import { capabilitiesOf, deliveredTask, unknownTool } from '../methods/methods.js';
 import type { MethodDeps } from '../methods/requests.js';
 
@@ -29,36 +28,6 @@ interface Listening {
 
 const filterKey = (topic: Topic): string => `${topic}ListChanged`;
 
-interface ListenDeps {
-  readonly methods: MethodDeps;
-  readonly heartbeat: Heartbeat;
-  /** Those that have their acknowledgement and are open. */
-  readonly listeners: Set<Listener>;
-}
-
-export function listen(response: ServerResponse, listening: Listening, deps: ListenDeps): void {
-  const { methods, heartbeat, listeners } = deps;
-  const { wanted, served, conversation } = listening;
-  const isOfNobody = served.isLeased === true && conversation === undefined;
-  const uris = served.features.subscribe && !isOfNobody ? textsIn(wanted['resourceSubscriptions']) : [];
-  const taskIds = knowsTasks(served.features) && !isOfNobody ? textsIn(wanted['taskIds']).slice(0, mostTasks) : [];
-  const listener = new Listener(new ListenStream(response, heartbeat), listening, methods);
-  const begin = (tasks: readonly string[]): void => {
-    if (listener.isGone) return;
-    listener.acknowledge(uris, tasks);
-    listeners.add(listener);
-    for (const uri of uris) void listener.subscribe('resources/subscribe', { uri });
-  };
-  response.once('close', () => {
-    listeners.delete(listener);
-    listener.isGone = true;
-    methods.backend.noteClient(listener, 'gone');
-  });
-  // The acknowledgement names only tasks accepted by the server, because a client may wait for them without asking.
-  if (taskIds.length === 0) begin([]);
-  else listener.turn = listener.agreed(taskIds).then(begin);
-}
-
 /** Its end ends no lease, because its conversation goes on. */
 export class Listener implements ServerClient {
   readonly session = {};
@@ -68,13 +37,13 @@ export class Listener implements ServerClient {
   isGone = false;
 
   private readonly topics: readonly Topic[];
+  /** Empty before the acknowledgement. */
   private readonly versions = new Map<Topic, number>();
   private readonly origins = new Map<string, ArtifactOrigin>();
   private readonly meta: Fields;
-  /** Its instance reports changes to this conversation. */
   private readonly caller: string;
   /** Its reports about tasks go out one by one, after this. */
-  turn: Promise<unknown> = Promise.resolve();
+  private turn: Promise<unknown> = Promise.resolve();
 
   constructor(
     private readonly stream: ListenStream,
@@ -90,7 +59,18 @@ export class Listener implements ServerClient {
     this.caller = conversation ?? randomUUID();
   }
 
-  acknowledge(uris: readonly string[], taskIds: readonly string[]): void {
+  begin(): void {
+    const { wanted, served, conversation } = this.listening;
+    const isOfNobody = served.isLeased === true && conversation === undefined;
+    const uris = served.features.subscribe && !isOfNobody ? textsIn(wanted['resourceSubscriptions']) : [];
+    const tasks = knowsTasks(served.features) && !isOfNobody ? textsIn(wanted['taskIds']).slice(0, mostTasks) : [];
+    // The acknowledgement names only tasks accepted by the server, because a client may wait for them without asking.
+    if (tasks.length === 0) this.acknowledge(uris, []);
+    else this.turn = this.agreed(tasks).then((agreed) => this.acknowledge(uris, agreed));
+  }
+
+  private acknowledge(uris: readonly string[], taskIds: readonly string[]): void {
+    if (this.isGone) return;
     this.send('notifications/subscriptions/acknowledged', {
       notifications: {
         ...Object.fromEntries(this.topics.map((topic) => [filterKey(topic), true])),
@@ -99,18 +79,19 @@ export class Listener implements ServerClient {
       },
     });
     for (const topic of this.topics) this.versions.set(topic, this.listening.listing.versionOf(topic));
+    for (const uri of uris) void this.subscribe('resources/subscribe', { uri });
   }
 
   announce(): void {
-    for (const topic of this.topics) {
+    for (const [topic, known] of this.versions) {
       const version = this.listening.listing.versionOf(topic);
-      if (this.versions.get(topic) === version) continue;
+      if (known === version) continue;
       this.versions.set(topic, version);
       this.send(`notifications/${topic}/list_changed`);
     }
   }
 
-  async agreed(taskIds: readonly string[]): Promise<string[]> {
+  private async agreed(taskIds: readonly string[]): Promise<string[]> {
     const agreed = await Promise.all(
       taskIds.map(async (taskId) => {
         const outcome = await this.subscribe(watchTask, { taskId });
@@ -124,7 +105,7 @@ export class Listener implements ServerClient {
   }
 
   /** Resolves to undefined after an exception. */
-  async subscribe(method: string, params: Fields): Promise<OtherOutcome | undefined> {
+  private async subscribe(method: string, params: Fields): Promise<OtherOutcome | undefined> {
     const { toolset } = this.listening.listing;
     const { signal } = new AbortController();
     try {

@@ -115,7 +115,6 @@ interface ParkableCallDeps {
 export class ParkableCall implements Reply {
   private state: State;
   private readonly first: RequestId;
-  /** With the request to the client. */
   private readonly questions = new OpenQuestions<Fields>();
   private asked = 0;
   private toPark: NodeJS.Immediate | undefined;
@@ -140,7 +139,6 @@ export class ParkableCall implements Reply {
     if (this.state.kind === 'carried') this.state.by.reply.sendIfReading(message);
   }
 
-  /** Each POST brings its own progress token. */
   progressToken(): unknown {
     return this.state.kind === 'carried' ? this.state.by.progressToken : undefined;
   }

@@ -1,6 +1,5 @@
 /** Answers modern requests (X8, G2). Closing a request cancels it, and its end ends no conversation. */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
-import { appOf } from '../../apps/toolMeta.js';
 import type { Disposable } from '../../base/disposables.js';
 import { isObject } from '../../base/isObject.js';
 import { asText } from '../../base/text.js';
@@ -37,14 +36,13 @@ import {
 import type { Conversations } from '../conversations/conversations.js';
 import type { Listing, Listings } from '../conversations/listings.js';
 import { errorIn, notToBeKept, readsStructureAlone, serverCapabilities, statusOf } from '../dialect.js';
-import { PostReply, sendJson, type Heartbeat } from '../eventStreams.js';
+import { ListenStream, PostReply, sendJson, type Heartbeat } from '../eventStreams.js';
 import { answerRequest, capabilitiesOf, isOfModernEra, ofInstances } from '../methods/methods.js';
 import type { MethodDeps } from '../methods/requests.js';
 import type { Route } from '../routes.js';
-import { listen, type Listener } from './listenStreams.js';
+import { Listener } from './listenStreams.js';
 import { ParkableCall, Parking } from './parking.js';
 
-/** What all answers of a gateway need. */
 export interface StatelessDeps {
   readonly methods: MethodDeps;
   readonly conversations: Conversations;
@@ -60,7 +58,6 @@ interface Asked {
   readonly traits: StatelessTraits;
 }
 
-/** Whose request it is. */
 interface Attribution {
   readonly listing: Listing;
   /** Undefined if one instance serves all, or if all conversations get the same answer. */
@@ -89,16 +86,11 @@ export class Stateless implements Disposable {
     return this.inFlight.get(toolset) ?? 0;
   }
 
-  take(
-    request: IncomingMessage,
-    response: ServerResponse,
-    route: Route,
-    message: RequestMessage,
-    served: ServedToolset,
-  ): void {
-    const { id, method } = message;
+  take({ headers }: IncomingMessage, response: ServerResponse, given: Omit<Asked, 'traits'>): void {
+    const { message, route, served } = given;
+    const { id, method, params = {} } = message;
     const refuse = (status: number, error: RpcError): void => sendJson(response, status, errorMessage(id, error));
-    const said = readEnvelope(request.headers, message);
+    const said = readEnvelope(headers, message);
     if ('fault' in said) return refuse(400, said.fault);
     // The answer is a task only if the client can ask about it.
     const traits = knowsTasks(served.features) ? said : { ...said, declared: withoutTasks(said.declared) };
@@ -109,12 +101,17 @@ export class Stateless implements Disposable {
       const key = { toolset: route.toolset, id: addressConversation(route.address) };
       this.deps.conversations.noteProgram(key, programOf(traits.clientInfo));
     }
-    const asked = { message, route, served, traits };
+    const asked = { ...given, traits };
     const attributed = this.attributed(asked);
     if ('error' in attributed) return refuse(attributed.status, attributed.error);
-    if (method === 'server/discover') return this.reply(response).settle(resultMessage(id, this.discovery(served)));
-    const mismatch = traits.mirrors ? mirrorMismatchOf(request, message, attributed.listing) : undefined;
-    if (mismatch !== undefined) return refuse(400, { code: errorCodes.headerMismatch, message: mismatch });
+    if (method === 'server/discover')
+      return new PostReply(response, this.deps.heartbeat).settle(resultMessage(id, this.discovery(served)));
+    if (traits.mirrors && method === 'tools/call') {
+      attributed.listing.refreshIfStale();
+      const mirrored = attributed.listing.mirrored.get(asText(params['name'])) ?? [];
+      const mismatch = mirrorMismatch(mirrored, params['arguments'], headers);
+      if (mismatch !== undefined) return refuse(400, { code: errorCodes.headerMismatch, message: mismatch });
+    }
     if (method === 'subscriptions/listen') this.listen(response, { ...asked, ...attributed }, refuse);
     else this.call(response, { ...asked, ...attributed });
   }
@@ -126,23 +123,24 @@ export class Stateless implements Disposable {
   private attributed({ route, served, message, traits }: Asked): Attribution | { status: number; error: RpcError } {
     const { toolset, clientKind, address } = route;
     const { conversations, listings } = this.deps;
-    const { clientInfo, declared, begunElsewhere } = traits;
-    const reader = { declared, readsStructureAlone: readsStructureAlone(clientInfo) };
-    const namer = served.isLeased ? namerOf(clientInfo) : undefined;
+    const namer = served.isLeased ? namerOf(traits.clientInfo) : undefined;
     const named = namer === undefined ? undefined : namedBy(namer, metaOf(message.params));
     const isNamed = namer !== undefined && named !== undefined;
     if (isNamed || (served.isLeased && address !== undefined)) {
       const id = isNamed ? namedConversation(namer, named) : addressConversation(address ?? '');
-      const lostBefore = !isNamed && begunElsewhere ? restarted : undefined;
-      const listing = (): Listing => listings.of(toolset, clientKind, modernVersion, reader, id);
+      const lostBefore = !isNamed && traits.begunElsewhere ? restarted : undefined;
+      const listing = (): Listing => listings.of(toolset, clientKind, modernVersion, traits, id);
       const conversation = conversations.of({ toolset, id }, listing, lostBefore);
       if (conversation) return { listing: conversation.listing, conversation };
       return { status: 200, error: { code: errorCodes.server, message: 'Too many conversations are open.' } };
     }
     // A program with named conversations lists before it has one.
-    const isForInstance = ofInstances.includes(message.method) && !isPageOfApp(message, served);
+    const listing = listings.of(toolset, clientKind, modernVersion, traits);
+    // The page of an app is the same for all conversations (G8).
+    const isPage = message.method === 'resources/read' && listing.hasApp(message.params?.['uri']);
+    const isForInstance = ofInstances.includes(message.method) && !isPage;
     if (served.isLeased && (namer === undefined || isForInstance)) return { status: 400, error: unnamed };
-    return { listing: listings.of(toolset, clientKind, modernVersion, reader), conversation: undefined };
+    return { listing, conversation: undefined };
   }
 
   private listen(
@@ -150,6 +148,7 @@ export class Stateless implements Disposable {
     { message, served, listing, conversation, traits }: Asked & Attribution,
     refuse: (status: number, error: RpcError) => void,
   ): void {
+    const { methods, heartbeat } = this.deps;
     const { id, params = {} } = message;
     const { declared } = traits;
     const { notifications: wanted } = params;
@@ -160,7 +159,14 @@ export class Stateless implements Disposable {
     this.useUntilClosed(response, conversation);
     const serverMeta = this.serverMeta(served);
     const listening = { id, wanted, served, declared, listing, conversation: conversation?.id, serverMeta };
-    listen(response, listening, { ...this.deps, listeners: this.listeners });
+    const listener = new Listener(new ListenStream(response, heartbeat), listening, methods);
+    this.listeners.add(listener);
+    response.once('close', () => {
+      this.listeners.delete(listener);
+      listener.isGone = true;
+      methods.backend.noteClient(listener, 'gone');
+    });
+    listener.begin();
   }
 
   private call(response: ServerResponse, asked: Asked & Attribution): void {
@@ -170,7 +176,7 @@ export class Stateless implements Disposable {
     const { toolset } = listing;
     const fail = (error: RpcError): void => sendJson(response, 200, errorMessage(id, errorIn(modernVersion, error)));
     const target = { toolset, conversation: conversation?.id ?? '', method, params };
-    const reply = this.reply(response);
+    const reply = new PostReply(response, this.deps.heartbeat);
     const carrier = { id, reply, progressToken: metaOf(params)['progressToken'] };
     const { requestState, inputResponses } = params;
     const mayAsk = mayBeAsked.includes(method);
@@ -211,8 +217,11 @@ export class Stateless implements Disposable {
   /** A conversation is in use during a POST, not between two POSTs of a call (L2a). */
   private useUntilClosed(response: ServerResponse, conversation: Conversation | undefined): void {
     if (!conversation) return;
-    const use = this.deps.conversations.use(conversation);
-    response.once('close', () => use.dispose());
+    conversation.inUse += 1;
+    response.once('close', () => {
+      conversation.inUse -= 1;
+      conversation.lastUsed = this.deps.methods.clock.now();
+    });
   }
 
   private count(toolset: string, change: 1 | -1): void {
@@ -240,15 +249,10 @@ export class Stateless implements Disposable {
   private serverMeta({ serverName }: ServedToolset): Fields {
     return { [metaKeys.serverInfo]: { name: serverName, version: this.deps.version } };
   }
-
-  private reply(response: ServerResponse): PostReply {
-    return new PostReply(response, { heartbeat: this.deps.heartbeat, requests: 1 });
-  }
 }
 
 class ModernClient implements Client {
   readonly protocolVersion = modernVersion;
-  readonly traits: SessionTraits;
   readonly calls = new TransientMap<RequestId, CallInFlight>();
   readonly listening = undefined;
   logLevel: string | undefined;
@@ -259,13 +263,12 @@ class ModernClient implements Client {
 
   /** @param call undefined if no server may ask */
   constructor(
-    { clientInfo, declared, logLevel }: StatelessTraits,
+    readonly traits: StatelessTraits,
     readonly serverMeta: Fields,
     private readonly call: ParkableCall | undefined,
   ) {
-    this.traits = { declared, readsStructureAlone: readsStructureAlone(clientInfo) };
-    this.logLevel = logLevel;
-    this.program = programOf(clientInfo);
+    this.logLevel = traits.logLevel;
+    this.program = programOf(traits.clientInfo);
   }
 
   get waitsSince(): number | undefined {
@@ -278,21 +281,9 @@ class ModernClient implements Client {
   }
 }
 
-/** @param json an object with entries, without the added fields */
 function listResult(method: string, json: string, serverMeta: Fields): string {
   const hints = method.endsWith('/list') ? `${cacheHints},` : '';
   return `{"resultType":"complete",${hints}"_meta":${JSON.stringify(serverMeta)},${json.slice(1)}`;
-}
-
-function mirrorMismatchOf(
-  { headers }: IncomingMessage,
-  { method, params = {} }: RequestMessage,
-  listing: Listing,
-): string | undefined {
-  if (method !== 'tools/call') return undefined;
-  listing.refreshIfStale();
-  const mirrored = listing.mirrored.get(asText(params['name']));
-  return mirrored && mirrorMismatch(mirrored, params['arguments'], headers);
 }
 
 /** A server may ask during these. */
@@ -312,16 +303,9 @@ const unnamed: RpcError = {
     'Each conversation has its own instance here, and this request does not say which conversation it belongs to. Let the client start `mcp-toolsets connect` as its server. Or give each conversation its own address: the address of the toolset, then /c/ and 22 or more random letters and digits. In a protocol version before 2026-07-28, begin a session with `initialize`.',
 };
 
-/** The page of an app is the same for all conversations (G8). */
-function isPageOfApp({ method, params }: RequestMessage, { tools }: ServedToolset): boolean {
-  const uri = params?.['uri'];
-  return method === 'resources/read' && typeof uri === 'string' && tools.some((tool) => appOf(tool) === uri);
-}
-
 /** A modern request's statements about itself. */
-interface StatelessTraits {
+interface StatelessTraits extends SessionTraits {
   readonly clientInfo: unknown;
-  readonly declared: Fields;
   readonly logLevel: string | undefined;
   readonly begunElsewhere: boolean;
   /** True if the client mirrors parameters of tools in headers. Every client over HTTP does. */
@@ -333,11 +317,12 @@ export function isBegunElsewhere(headers: IncomingHttpHeaders): boolean {
   return headers['mcp-toolsets-begun-elsewhere'] !== undefined;
 }
 
+interface Fault {
+  readonly fault: RpcError;
+}
+
 /** Returns a request's statements about itself in `_meta` and in headers, or their fault (X8, G2). */
-export function readEnvelope(
-  headers: IncomingHttpHeaders,
-  message: RequestMessage,
-): StatelessTraits | { readonly fault: RpcError } {
+export function readEnvelope(headers: IncomingHttpHeaders, message: RequestMessage): StatelessTraits | Fault {
   const meta = metaOf(message.params);
   const version = meta[metaKeys.protocolVersion];
   if (typeof version !== 'string')
@@ -355,7 +340,8 @@ export function readEnvelope(
   }
   const mirrors = headers['mcp-toolsets-over'] !== 'stdio';
   const clientInfo = meta[metaKeys.clientInfo];
-  return { clientInfo, declared, logLevel, begunElsewhere: isBegunElsewhere(headers), mirrors };
+  const reader = { declared, readsStructureAlone: readsStructureAlone(clientInfo) };
+  return { ...reader, clientInfo, logLevel, begunElsewhere: isBegunElsewhere(headers), mirrors };
 }
 
 function mismatchOf(headers: IncomingHttpHeaders, { method, params }: RequestMessage, version: string) {
@@ -373,6 +359,6 @@ function mismatchOf(headers: IncomingHttpHeaders, { method, params }: RequestMes
   );
 }
 
-function invalid(message: string): { readonly fault: RpcError } {
+function invalid(message: string): Fault {
   return { fault: { code: errorCodes.invalidParams, message } };
 }

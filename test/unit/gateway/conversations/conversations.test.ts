@@ -53,9 +53,9 @@ describe('gateway: modern conversations (G3, L2a)', () => {
   it('a new conversation is refused if all are in use', () => {
     const [a, b] = [of('a'), of('b')];
     assert.ok(a && b);
-    const uses = [a, b].map((one) => conversations.use(one));
+    for (const one of [a, b]) one.inUse = 1;
     assert.equal(of('c'), undefined);
-    uses[0]?.dispose();
+    a.inUse = 0;
     assert.ok(of('c'));
   });
 
@@ -80,11 +80,11 @@ describe('gateway: modern conversations (G3, L2a)', () => {
     const again = conversations.attend(key('a'));
     clock.advance(100_000);
     assert.deepEqual(told, []);
-    const use = conversations.use(a);
+    a.inUse = 1;
     again.dispose();
     clock.advance(100_000);
     assert.deepEqual(told, []);
-    use.dispose();
+    [a.inUse, a.lastUsed] = [0, clock.now()];
     clock.advance(90_000);
     assert.deepEqual(told, ['forgotten a', 'ended a']);
   });

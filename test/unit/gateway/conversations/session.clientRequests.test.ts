@@ -14,8 +14,8 @@ describe('gateway: requests to clients (G4)', () => {
 
   it('requests have our ids, and an answer settles its own request, once', async () => {
     const [questions, stream] = [new ClientRequests(), new FakeStream()];
-    const first = questions.ask(stream, 'roots/list', undefined, never());
-    const second = questions.ask(stream, 'sampling/createMessage', { maxTokens: 1 }, never());
+    const first = questions.ask(stream, 'roots/list', undefined, never(), {});
+    const second = questions.ask(stream, 'sampling/createMessage', { maxTokens: 1 }, never(), {});
     await nextTurn();
     const [one, two] = stream.sent.map(({ id }) => id as string);
     assert.deepEqual(stream.sent[0], { jsonrpc: '2.0', id: one, method: 'roots/list' });
@@ -30,11 +30,11 @@ describe('gateway: requests to clients (G4)', () => {
 
   it('an answer to a request of an earlier session is ignored', async () => {
     const [before, now, stream] = [new ClientRequests(), new ClientRequests(), new FakeStream()];
-    const old = before.ask(stream, 'elicitation/create', { message: 'Save?' }, never());
+    const old = before.ask(stream, 'elicitation/create', { message: 'Save?' }, never(), {});
     await nextTurn();
     before.close();
     await assert.rejects(old, /has ended/);
-    const asked = now.ask(stream, 'elicitation/create', { message: 'Delete?' }, never());
+    const asked = now.ask(stream, 'elicitation/create', { message: 'Delete?' }, never(), {});
     await nextTurn();
     const [first, second] = stream.sent.map(({ id }) => id as string);
     now.take({ kind: 'response', id: first ?? '', result: { action: 'accept' } });
@@ -61,7 +61,7 @@ describe('gateway: requests to clients (G4)', () => {
 
   it('the client learns about a withdrawn request', async () => {
     const [questions, stream, taken] = [new ClientRequests(), new FakeStream(), new AbortController()];
-    const asked = questions.ask(stream, 'elicitation/create', {}, taken.signal);
+    const asked = questions.ask(stream, 'elicitation/create', {}, taken.signal, {});
     await nextTurn();
     taken.abort();
     await assert.rejects(asked, /withdrawn/);
@@ -72,7 +72,7 @@ describe('gateway: requests to clients (G4)', () => {
 
   it("the client learns the server's reason for a withdrawal", async () => {
     const [questions, stream, taken] = [new ClientRequests(), new FakeStream(), new AbortController()];
-    const asked = questions.ask(stream, 'elicitation/create', {}, taken.signal);
+    const asked = questions.ask(stream, 'elicitation/create', {}, taken.signal, {});
     await nextTurn();
     taken.abort('x'.repeat(2000));
     await assert.rejects(asked, /withdrawn/);
@@ -82,8 +82,8 @@ describe('gateway: requests to clients (G4)', () => {
 
   it('a request is written in the next turn (S2), unless it was withdrawn before', async () => {
     const [questions, stream, taken] = [new ClientRequests(), new FakeStream(), new AbortController()];
-    const asked = questions.ask(stream, 'elicitation/create', {}, taken.signal);
-    void questions.ask(stream, 'roots/list', undefined, never());
+    const asked = questions.ask(stream, 'elicitation/create', {}, taken.signal, {});
+    void questions.ask(stream, 'roots/list', undefined, never(), {});
     await endOfTurn();
     assert.deepEqual(stream.sent, []);
     taken.abort();
@@ -97,10 +97,10 @@ describe('gateway: requests to clients (G4)', () => {
 
   it('a request fails without a listening client, and at the end of the session', async () => {
     const [questions, stream] = [new ClientRequests(), new FakeStream()];
-    await assert.rejects(questions.ask(undefined, 'roots/list', undefined, never()), /not connected/);
-    const open = questions.ask(stream, 'roots/list', undefined, never());
+    await assert.rejects(questions.ask(undefined, 'roots/list', undefined, never(), {}), /not connected/);
+    const open = questions.ask(stream, 'roots/list', undefined, never(), {});
     questions.close();
     await assert.rejects(open, /has ended/);
-    await assert.rejects(questions.ask(stream, 'roots/list', undefined, never()), /not connected/);
+    await assert.rejects(questions.ask(stream, 'roots/list', undefined, never(), {}), /not connected/);
   });
 });

@@ -178,6 +178,7 @@ describe('gateway: methods', () => {
           onProgress: undefined,
           client: undefined,
           instance: undefined,
+          isPromised: undefined,
           fromApp: undefined,
         },
       );
