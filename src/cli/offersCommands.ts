@@ -39,28 +39,17 @@ export function resources(run: Run, [id]: Words): Promise<number> {
 
 export function prompts(run: Run, [id]: Words): Promise<number> {
   type Prompt = Toolset['prompts'][number];
-  const named = ({ published: name, original, prompt }: Prompt): object => ({
-    ...prompt,
-    name,
-    originalName: original,
-  });
+  const named = (one: Prompt): object => ({ ...one.prompt, name: one.published, originalName: one.original });
   return list(run, id, (_, toolsets) => ({
     json: toolsets.map(({ id, prompts }) => ({ id, prompts: prompts.map(named) })),
     table: promptsTable(toolsets),
   }));
 }
 
-interface Listed {
-  readonly json: readonly object[];
-  readonly table: string;
-  readonly isFailure?: boolean;
-}
+type Listed = Readonly<{ json: readonly object[]; table: string; isFailure?: boolean }>;
+type Lists = (servers: readonly ServerStatus[], toolsets: readonly Toolset[]) => Listed;
 
-function list(
-  run: Run,
-  id: string | undefined,
-  of: (servers: readonly ServerStatus[], toolsets: readonly Toolset[]) => Listed,
-): Promise<number> {
+function list(run: Run, id: string | undefined, of: Lists): Promise<number> {
   return withServers(run, (running) => {
     const { servers, problems } = running.host.snapshot;
     const wanted = servers.filter((server) => id === undefined || server.id === id);

@@ -11,7 +11,9 @@ const largestValue = 64 * 1024;
 export async function secret({ json }: Run, [action, name, ...more]: Words): Promise<number> {
   try {
     if (action === 'list') {
-      return name === undefined ? list(json) : misuse(`\`secret list\` does not take the argument "${name}".`);
+      if (name !== undefined) return misuse(`\`secret list\` does not take the argument "${name}".`);
+      const names = secretNames();
+      return print(json ? toJson(names) : names.join('\n') || 'No secrets are stored.');
     }
     if (action !== 'set' && action !== 'delete') {
       return misuse('Write `secret set NAME`, `secret delete NAME` or `secret list`.');
@@ -29,12 +31,6 @@ export async function secret({ json }: Run, [action, name, ...more]: Words): Pro
     const fix = `Set the environment variable ${name ?? 'of the same name as each secret'} instead.`;
     return complain(`The keyring of the system cannot be used (${error.message}). ${fix}`);
   }
-}
-
-function list(json: boolean): number {
-  const names = secretNames();
-  if (json) return print(toJson(names));
-  return print(names.length === 0 ? 'No secrets are stored.' : names.join('\n'));
 }
 
 async function set(name: string): Promise<number> {

@@ -1,6 +1,5 @@
 /** `mcp-toolsets serve` (G6, H1), the engine behind `connect` (G6d), which has no terminal and asks nobody, and `stop`. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { assertNever } from '../core/base/assertNever.js';
 import { systemClock, type Clock } from '../core/base/clock.js';
 import type { Disposable } from '../core/base/disposables.js';
 import { nextEvent, untilAborted } from '../core/base/events.js';
@@ -94,18 +93,12 @@ function tell(run: Run, { host, store }: RunningHost, endpoint: StableEndpoint, 
 }
 
 function whereabouts(state: EndpointState, tokenFile: string): string {
-  switch (state.kind) {
-    case 'listening':
-      return `Listening on http://127.0.0.1:${state.port}, the token is in ${tokenFile}`;
-    case 'starting':
-      return 'The token was renewed, and clients that used the old one are disconnected.';
-    case 'portTaken':
-      return `Not listening: port ${state.port} was taken by another program.`;
-    case 'failed':
-      return `Not listening: ${state.reason}.`;
-    default:
-      return assertNever(state);
+  if (state.kind === 'listening') {
+    return `Listening on http://127.0.0.1:${state.port}, the token is in ${tokenFile}`;
   }
+  if (state.kind === 'starting') return 'The token was renewed, and clients that used the old one are disconnected.';
+  const why = state.kind === 'failed' ? state.reason : `port ${state.port} was taken by another program`;
+  return `Not listening: ${why}.`;
 }
 
 /** How long an engine waits for the next client, in milliseconds. */

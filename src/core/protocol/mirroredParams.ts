@@ -9,11 +9,6 @@ export interface MirroredParam {
   readonly path: readonly string[];
 }
 
-type Mirrored =
-  | { readonly kind: 'right'; readonly params: readonly MirroredParam[] }
-  /** `detail` completes "The tool …". */
-  | { readonly kind: 'wrong'; readonly detail: string };
-
 const annotation = 'x-mcp-header';
 const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const mirroredTypes = ['string', 'integer', 'boolean'];
@@ -72,7 +67,8 @@ export function mirrorMismatch(
   return undefined;
 }
 
-export function mirroredParams(schema: unknown): Mirrored {
+/** Returns a text that completes "The tool …" for a schema with a wrong annotation. */
+export function mirroredParams(schema: unknown): readonly MirroredParam[] | string {
   const params: MirroredParam[] = [];
   const seen = new Set<string>();
   let detail: string | undefined;
@@ -102,7 +98,7 @@ export function mirroredParams(schema: unknown): Mirrored {
     }
   };
   walk(schema, [], 0);
-  return detail === undefined ? { kind: 'right', params } : { kind: 'wrong', detail };
+  return detail ?? params;
 }
 
 export function withoutMirroring(schema: unknown): unknown {
