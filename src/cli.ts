@@ -39,8 +39,9 @@ async function main(argv: string[]): Promise<number> {
   const takes = [...everyCommand, ...(command.takes ?? [])];
   const untaken = givenOptions(values).find((option) => !takes.includes(option));
   if (untaken !== undefined) {
-    const why = name === 'connect' && consents.includes(untaken) ? ` ${startsOnlyApproved}` : '';
-    return misuse(`\`${name}\` does not take the option --${untaken}.${why}`);
+    const why = 'An agent starts it, so it starts only what was approved: by `mcp-toolsets approve`.';
+    const isConsent = name === 'connect' && consents.includes(untaken);
+    return misuse(`\`${name}\` does not take the option --${untaken}.${isConsent ? ` ${why}` : ''}`);
   }
   serves = command.serves === true;
   // As in the editor, a defect must not end all conversations.
@@ -57,8 +58,6 @@ const everyCommand: Takes = ['folder', 'json', 'debug'];
 const consents: Takes = ['approve', 'approve-edits', 'yes'];
 const permissionOptions: Takes = ['allow', 'ask', 'deny'];
 const starting: Takes = ['approve', ...permissionOptions];
-
-const startsOnlyApproved = 'An agent starts it, so it starts only what was approved: by `mcp-toolsets approve`.';
 
 type Does = (run: Run, words: Words, options: Options) => Promise<number> | number;
 
@@ -142,12 +141,10 @@ async function status(run: Run, _: Words, options: Options): Promise<number> {
 
 function check(run: Run, _: Words, { start }: Options): Promise<number> | number {
   if (start) {
-    return withServers(run, ({ host: { snapshot } }) =>
-      Math.max(
-        report(run.json, snapshot.problems),
-        snapshot.servers.some(({ state }) => state.kind === 'pending') ? 1 : 0,
-      ),
-    );
+    return withServers(run, ({ host: { snapshot } }) => {
+      const code = report(run.json, snapshot.problems);
+      return snapshot.servers.some(({ state }) => state.kind === 'pending') ? 1 : code;
+    });
   }
   const { sources, problems } = readConfig(run.folder);
   if (sources.every(({ text }) => text === undefined) && problems.length === 0 && !run.json) {

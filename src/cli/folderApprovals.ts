@@ -64,12 +64,10 @@ export class FolderApprovals {
       if (await this.agrees(waiting, signal)) await this.approve(waiting);
     } else {
       const isConsent = !consent.goesOn || this.ledger.servers.length === 0;
-      this.ledger.allow(waiting.filter((one) => this.isNew(one) && (isConsent || !this.ledger.isKept(one))));
+      const isNew = (one: LaunchDescription): boolean =>
+        !isUserFile(one.source, [this.folder], homedir()) && this.ledger.approvedBefore(one) === undefined;
+      this.ledger.allow(waiting.filter((one) => isNew(one) && (isConsent || !this.ledger.isKept(one))));
     }
-  }
-
-  private isNew(launch: LaunchDescription): boolean {
-    return !isUserFile(launch.source, [this.folder], homedir()) && this.ledger.approvedBefore(launch) === undefined;
   }
 
   agrees(waiting: readonly LaunchDescription[], signal: AbortSignal): Promise<boolean> {

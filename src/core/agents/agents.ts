@@ -10,10 +10,7 @@ export interface AgentFolders {
 }
 
 /** Absolute paths. No write leaves `root`, the folder around the agent's file (S1a). */
-interface AgentPlace {
-  readonly root: string;
-  readonly file: string;
-}
+type AgentPlace = Readonly<Record<'root' | 'file', string>>;
 
 type Keys = Readonly<Record<string, unknown>>;
 
@@ -102,10 +99,7 @@ export const agents: Readonly<Record<AgentKind, Agent>> = rows;
 export const agentKinds = Object.keys(rows) as AgentKind[];
 
 /** The words in front of `connect`. They are the same on every machine. */
-export interface Launcher {
-  readonly command: string;
-  readonly args: readonly string[];
-}
+export type Launcher = Readonly<{ command: string; args: readonly string[] }>;
 
 export function packageLauncher(version: string): Launcher {
   return { command: 'npx', args: ['-y', `mcp-toolsets@${version}`] };

@@ -37,11 +37,7 @@ interface EntriesRequest {
   readonly tokenFile: string;
 }
 
-interface PlannedEntry {
-  readonly id: string;
-  readonly name: string;
-  readonly change: 'added' | 'updated' | 'same';
-}
+type PlannedEntry = Readonly<{ id: string; name: string; change: keyof typeof words }>;
 
 export type EntriesPlan = Plan<{ readonly entries: readonly PlannedEntry[] }>;
 
@@ -67,7 +63,9 @@ export function planEntries(request: EntriesRequest): EntriesPlan {
     const held = [...wanted].find(([, entry]) => isObject(entry) && isOurs(entry, id, request));
     const name = held?.[0] ?? freeName(id, [...wanted.keys()]);
     const there = (held?.[1] ?? {}) as Entries;
-    const keys = changedKeys(there, own);
+    const isSet = (key: string, value: unknown): boolean =>
+      (preferences.includes(key) && key in there) || canonicalJson(there[key]) === canonicalJson(value);
+    const keys = Object.fromEntries(Object.entries(own).filter(([key, value]) => !isSet(key, value)));
     const rest = Object.fromEntries(Object.entries(there).filter(([key]) => !ofAddress.includes(key)));
     const isShorter = Object.keys(rest).length < Object.keys(there).length;
     const isSame = Object.keys(keys).length === 0 && !isShorter;
@@ -95,12 +93,8 @@ function isOurs(entry: Entries, id: string, { folder, tokenFile }: EntriesReques
   if (started) return started.folder === undefined || started.folder === folder;
   const text = JSON.stringify(entry);
   if (text.includes('.token')) return text.includes(path.basename(tokenFile));
-  return leadsBackHere(entry) || !hasCredential(entry);
-}
-
-function hasCredential(entry: Entries): boolean {
-  const headers = Object.values(entry).filter(isObject);
-  return [entry, ...headers].some((keys) => Object.keys(keys).some((key) => isSecretName(key) || /helper$/i.test(key)));
+  const keys = [entry, ...Object.values(entry).filter(isObject)].flatMap(Object.keys);
+  return leadsBackHere(entry) || !keys.some((key) => isSecretName(key) || /helper$/i.test(key));
 }
 
 const writers = { json: withJsonEntries, toml: withTomlEntries, yaml: withYamlEntries } as const;
@@ -124,12 +118,6 @@ function readEntries(text: string, agent: Agent): { readonly root: Entries; read
   if (typeof read === 'string') return read;
   const entries = read.root[container] ?? {};
   return isObject(entries) ? { root: read.root, entries } : `\`${container}\` is not a map of servers`;
-}
-
-function changedKeys(held: Entries, own: Entries): Entries {
-  const isSet = (key: string, value: unknown): boolean =>
-    (preferences.includes(key) && key in held) || canonicalJson(held[key]) === canonicalJson(value);
-  return Object.fromEntries(Object.entries(own).filter(([key, value]) => !isSet(key, value)));
 }
 
 /** The toolset's own name if it is free: a program that finds a toolset in two places takes equal names for one server. */

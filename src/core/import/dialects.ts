@@ -218,13 +218,11 @@ export function looksLikeServer(value: unknown): boolean {
   return isObject(value) && ['command', 'cmd', 'url', 'serverUrl', 'httpUrl', 'uri'].some((key) => key in value);
 }
 
-interface Machine {
-  /** The absolute paths of the workspace folders. */
+/** All paths are absolute, and `folders` are those of the workspace. */
+interface Machine extends Readonly<Record<'appData' | 'configHome', string | undefined>> {
   readonly folders: readonly string[];
   readonly home: string;
   readonly platform: NodeJS.Platform;
-  readonly appData: string | undefined;
-  readonly configHome: string | undefined;
 }
 
 const editors = ['Code', 'Code - Insiders', 'Cursor', 'VSCodium'];

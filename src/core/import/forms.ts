@@ -6,10 +6,7 @@ import { dialects, looksLikeServer, unknownProgram, type Dialect, type Table } f
 import type { ImportFolders, ImportNote } from './imported.js';
 import type { Input } from './values.js';
 
-interface RawServer {
-  readonly id: string;
-  readonly raw: Table;
-}
+type RawServer = Readonly<{ id: string; raw: Table }>;
 
 /** `isKnown` is false if the file has nothing like servers. */
 export function serversIn(root: Table, dialect: Dialect, folders: ImportFolders) {

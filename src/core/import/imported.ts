@@ -23,11 +23,7 @@ export type ImportedEntry = {
   timeouts?: Readonly<Record<string, string>>;
 };
 
-export interface ImportedServer {
-  readonly id: string;
-  readonly written: string;
-  readonly entry: ImportedEntry;
-}
+export type ImportedServer = Readonly<{ id: string; written: string; entry: ImportedEntry }>;
 
 /**
  * A note for the person: a variable or a secret has to be `set`, a value is written in another way (`changed`) or has no
@@ -60,7 +56,4 @@ export type Plan<Beside> =
       readonly report: string;
     });
 
-export interface ImportFolders {
-  readonly folder: string;
-  readonly home: string;
-}
+export type ImportFolders = Readonly<Record<'folder' | 'home', string>>;

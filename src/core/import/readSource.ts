@@ -8,13 +8,9 @@ import type { ValueNode } from '../yaml/valueNodes.js';
 
 export type SourceForm = 'json' | 'toml' | 'yaml';
 
-interface Source {
-  readonly root: Readonly<Record<string, unknown>>;
-  /** The paths of duplicate keys. The last one counts. */
-  readonly twice: readonly string[];
-}
+type Source = Readonly<{ root: Readonly<Record<string, unknown>>; twice: readonly string[] }>;
 
-/** Returns a phrase for an unreadable text. */
+/** Returns the value with the paths of duplicate keys, of which the last counts, or a phrase for an unreadable text. */
 export function readSource(source: string, form: SourceForm): Source | string {
   const text = withoutMark(source);
   if (form === 'toml') return readToml(text);

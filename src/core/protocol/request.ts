@@ -3,11 +3,7 @@ import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import type { CancelSignal } from '../base/cancellation.js';
 import type { ClientKind, Fields, ServerClient } from './client.js';
 
-export interface Progress {
-  readonly progress: number;
-  readonly total?: number;
-  readonly message?: string;
-}
+export type Progress = Readonly<{ progress: number; total?: number; message?: string }>;
 
 export interface RequestTerms {
   /** The `_meta` for the server. The connection adds the progress token. */

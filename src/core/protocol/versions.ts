@@ -85,8 +85,6 @@ export function isAboutTask(method: string): boolean {
   return method === watchTask || taskMethods.includes(method);
 }
 
-const finalStates: readonly unknown[] = ['completed', 'failed', 'cancelled'];
-
 /** @param declared by a client or by a server */
 export function knowsTasks({ extensions }: { readonly extensions?: unknown }): boolean {
   return isObject(extensions) && isObject(extensions[tasksExtension]);
@@ -105,7 +103,7 @@ export function needsTask({ execution }: { readonly execution?: unknown }): bool
 
 /** True if an answer to `tasks/get` is the last report of the task. */
 export function isFinal({ status }: Fields): boolean {
-  return finalStates.includes(status);
+  return status === 'completed' || status === 'failed' || status === 'cancelled';
 }
 
 /** Returns the result of a finished task; undefined if it has none. */
