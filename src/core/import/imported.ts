@@ -49,11 +49,6 @@ export type Import = Imported | { readonly kind: 'unreadable'; readonly reason: 
 /** A change of a file, to be shown and then written. `reason` is a phrase. */
 export type Plan<Beside> =
   | { readonly kind: 'impossible'; readonly reason: string }
-  | (Beside & {
-      readonly kind: 'planned';
-      readonly edits: readonly TextEdit[];
-      readonly after: string;
-      readonly report: string;
-    });
+  | (Beside & Readonly<{ kind: 'planned'; edits: readonly TextEdit[]; after: string; report: string }>);
 
 export type ImportFolders = Readonly<Record<'folder' | 'home', string>>;

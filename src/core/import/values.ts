@@ -61,13 +61,8 @@ function variableName(text: string): string {
   return (/^\d/.test(name) ? `_${name}` : name || 'VALUE').toUpperCase();
 }
 
-/** An `input` of VS Code: a question to the person. */
-export interface Input {
-  readonly description: string;
-  /** The default, unless the input is a password. */
-  readonly byDefault: string | undefined;
-  readonly isPassword: boolean;
-}
+/** An `input` of VS Code: a question to the person. A password has no default. */
+export type Input = Readonly<{ description: string; byDefault: string | undefined; isPassword: boolean }>;
 
 export interface TranslationContext {
   readonly dialect: Dialect;
@@ -76,10 +71,8 @@ export interface TranslationContext {
   readonly variables: Variables;
 }
 
-interface NamedSecret extends SecretSpan {
-  /** The name of the option, variable, header or parameter, or an empty text. */
-  readonly name: string;
-}
+/** With the name of the option, variable, header or parameter, or an empty text. */
+type NamedSecret = SecretSpan & { readonly name: string };
 
 interface Slot {
   readonly where: string;

@@ -16,11 +16,8 @@ export type Fields = Readonly<Record<string, unknown>>;
  */
 export type ClientKind = 'editor' | 'agentHost' | 'plain';
 
-export interface AskOptions {
-  readonly onProgress?: ((progress: Fields) => void) | undefined;
-  /** The key of the request in a result of 2026-07-28 requiring input. */
-  readonly key?: string | undefined;
-}
+/** `key` is that of the request in a result of 2026-07-28 requiring input. */
+export type AskOptions = Readonly<{ onProgress?: ((progress: Fields) => void) | undefined; key?: string | undefined }>;
 
 export interface ServerClient {
   /** The same object for all requests of one session. */
@@ -51,10 +48,7 @@ export interface ServerClient {
 export type ClientChange = 'roots' | 'logLevel' | 'gone';
 
 /** The expected client of an instance started early: its capabilities and its roots. */
-export interface ExpectedClient {
-  readonly capabilities: Fields;
-  readonly roots: () => readonly { readonly uri: string; readonly name: string }[];
-}
+export type ExpectedClient = Readonly<{ capabilities: Fields; roots: () => readonly Record<'uri' | 'name', string>[] }>;
 
 export const noClient: ExpectedClient = { capabilities: {}, roots: () => [] };
 

@@ -26,12 +26,7 @@ export const exchangeMs = 20 * unaskedMs;
 
 export type RequestId = string | number;
 
-export interface RequestMessage {
-  readonly kind: 'request';
-  readonly id: RequestId;
-  readonly method: string;
-  readonly params: Fields | undefined;
-}
+export type RequestMessage = Readonly<{ kind: 'request'; id: RequestId; method: string; params: Fields | undefined }>;
 
 export type Message =
   | RequestMessage

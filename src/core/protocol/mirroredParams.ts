@@ -3,11 +3,8 @@ import { isObject } from '../base/isObject.js';
 import { deepestValue } from './json.js';
 import { taskMethods } from './versions.js';
 
-export interface MirroredParam {
-  /** The name of its header after `Mcp-Param-`. */
-  readonly header: string;
-  readonly path: readonly string[];
-}
+/** `header` is the name of its header after `Mcp-Param-`. */
+export type MirroredParam = Readonly<{ header: string; path: readonly string[] }>;
 
 const annotation = 'x-mcp-header';
 const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;

@@ -40,11 +40,8 @@ export interface OtherRequest extends RequestTerms {
   readonly params: Fields;
 }
 
-export interface Destination {
-  readonly toolset: string;
-  /** The conversation with the instance for the request (G3). */
-  readonly conversation: string;
-}
+/** `conversation` is the one with the instance for the request (G3). */
+export type Destination = Readonly<Record<'toolset' | 'conversation', string>>;
 
 export interface ToolsetCall extends ToolCall, Destination {
   /** The kind of client, for its names of tools; by default `plain`, with published names. */
@@ -86,16 +83,10 @@ export type LeaseNews =
   | { readonly kind: 'shared'; readonly cause: string };
 
 /** Why a call has no answer of its server. `reason` has no text of a server or an agent. */
-export interface Unanswered {
-  readonly kind: 'refused' | 'timed out' | 'lost' | 'not sent';
-  readonly reason: string;
-}
+export type Unanswered = Readonly<{ kind: 'refused' | 'timed out' | 'lost' | 'not sent'; reason: string }>;
 
-/** What the record of calls adds to a result, if calls are recorded (H1b). */
-interface Recorded {
-  /** `id` is that of the fact. `received` has to be set to the result as the client gets it. */
-  record?: { readonly id: string; received: unknown };
-}
+/** For the record of calls (H1b): the id of the fact. `received` has to be set to the result as the client gets it. */
+type Recorded = { record?: { readonly id: string; received: unknown } };
 
 export type ToolOutcome = Outcome<
   CallToolResult,
