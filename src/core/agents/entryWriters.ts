@@ -1,7 +1,4 @@
-/**
- * Writes entries into files of other programs, each by the least change of its text: comments, order, line breaks and the
- * layout of everything else stay. The caller checks the result, because an entry without such a change stays.
- */
+/** Writes entries by the least change of a text; if there is none, the text stays, so the caller checks the result. */
 import { isDeepStrictEqual } from 'node:util';
 import { findNodeAtLocation, parseTree, type Node } from 'jsonc-parser';
 import { isObject } from '../base/isObject.js';

@@ -1,10 +1,4 @@
-/**
- * Plans entries for toolsets in another program's file (G6): the change of its text, and notes for the person before
- * the write. Everything here is pure.
- *
- * Invariants: the edited file has its former content and our entries, nothing else. An entry for another target stays.
- * No entry holds a token.
- */
+/** Plans entries for toolsets in an agent's file (G6). All else in it stays, and no entry holds a token. Pure. */
 import path from 'node:path';
 import { canonicalJson } from '../base/canonicalJson.js';
 import { oneLine } from '../base/inert.js';
@@ -83,10 +77,7 @@ export function planEntries(request: EntriesRequest): EntriesPlan {
   return { kind: 'planned', entries: planned, edits: difference(text, after), after, report: report(request, planned) };
 }
 
-/**
- * True if an entry leads to the toolset of this folder. An entry of another folder names that folder, or its token file.
- * Other programs may have an address like ours; entries with other credentials are theirs.
- */
+/** True if an entry leads to the toolset of this folder. Entries with other credentials are those of other programs. */
 function isOurs(entry: Entries, id: string, { folder, tokenFile }: EntriesRequest): boolean {
   if (toolsetOf(entry) !== id) return false;
   const started = connectOf(entry);

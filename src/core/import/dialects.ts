@@ -1,7 +1,4 @@
-/**
- * The table of programs (C6a): one row is one program. A row has the keys above the servers, the syntax of references and
- * the units of times. Import guesses nothing beyond the row, but names the key in the report.
- */
+/** The table of programs (C6a). Import guesses nothing beyond the row of a program, but names the key in the report. */
 import path from 'node:path';
 import { isObject } from '../base/isObject.js';
 import { escapeRegExp } from '../base/text.js';
@@ -26,10 +23,7 @@ export interface Dialect {
   readonly prefersUrl: boolean;
   /** True for a file with other settings too. Keys next to the servers get no note then. */
   readonly hasSettings: boolean;
-  /**
-   * The keys outside the servers that allow, forbid or rename their tools or limit their times, and that have no
-   * counterpart. `/` separates nested keys.
-   */
+  /** Keys outside the servers, nested by `/`, that limit their tools or times and have no counterpart. */
   readonly beside: readonly string[];
 }
 

@@ -1,7 +1,4 @@
-/**
- * Turns another program's file into entries of `.minds/mcp.yaml` (C6). No text makes it throw; ids are valid, unique
- * and free; every value of the servers is translated or named in a note.
- */
+/** Turns another program's file into entries (C6). Never throws; ids are free; every value is in an entry or a note. */
 import { isDeepStrictEqual } from 'node:util';
 import { withoutSecrets } from '../base/secrets.js';
 import { clipped } from '../base/text.js';

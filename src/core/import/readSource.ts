@@ -38,10 +38,7 @@ function readToml(text: string): Source | string {
 /** A decimal number. Other programs read the value of any other number. */
 const decimal = /^-?\d+(?:\.\d+)?$/;
 
-/**
- * Returns the plain value as programs read JSON: the last of duplicate keys counts. A number that would be written in
- * another way is a text, because it may be an id or a version.
- */
+/** The last of duplicate keys counts. A number that would be written in another way is a text, perhaps an id. */
 function lastOf(node: ValueNode, path: string, twice: string[]): unknown {
   if (node.kind === 'scalar') {
     const { value, source } = node;

@@ -1,9 +1,4 @@
-/**
- * Translates one server of another program into an entry of `.minds/mcp.yaml` (C6). If the entry would behave differently,
- * it gets `enabled: false` and a note.
- *
- * Invariants: every key of the original is translated or named in a note. No secret gets into entry or note.
- */
+/** Translates one server (C6): every key is in the entry or in a note, and no secret is in either. */
 import path from 'node:path';
 import { isObject } from '../base/isObject.js';
 import { isBelow } from '../base/paths.js';

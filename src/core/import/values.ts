@@ -1,7 +1,4 @@
-/**
- * The values of an imported server (C6). A secret becomes a reference to a secret of the person. A reference becomes a
- * reference to a host variable. A value with several references becomes one new variable. A note names what to enter or set.
- */
+/** The values of an imported server (C6): secrets and references become references here, with a note on what to set. */
 import { isSecret, secretSpansOf, withoutSecrets, type SecretSpan } from '../base/secrets.js';
 import { asText } from '../base/text.js';
 import type { Dialect, Table } from './dialects.js';

@@ -1,7 +1,4 @@
-/**
- * The client behind a request to a server: one session of an agent. The server may send it requests and notifications
- * (G4). Servers learn only the capabilities we forward.
- */
+/** The client behind a request: one session of an agent (G4). Servers learn only the capabilities we forward. */
 import type { ClientCapabilities } from '@modelcontextprotocol/sdk/types.js';
 import { canonicalJson } from '../base/canonicalJson.js';
 import { isObject } from '../base/isObject.js';

@@ -1,7 +1,4 @@
-/**
- * Reads foreign JSON within bounds (S2). Recursion over a value from `parseFlattened` is safe, and its memory is in
- * proportion to its text. Everything here is pure.
- */
+/** Reads foreign JSON within bounds (S2). Recursion over a value from `parseFlattened` is safe. Pure. */
 import { StringDecoder } from 'node:string_decoder';
 import type { Sliced } from '../base/turns.js';
 
@@ -34,20 +31,14 @@ export function storedJson(text: string): unknown {
   }
 }
 
-/**
- * Parts below twice the accepted depth are cut off. So a part of too great a depth costs only itself, and its reader
- * still sees the depth.
- */
+/** Cuts off parts below twice the accepted depth: they cost only themselves, and their reader still sees the depth. */
 export function parseFlattened(text: string): unknown {
   const value = parseJson(text);
   if (nestsTooDeep(text, 2 * deepestValue) && isContainer(value)) cutBelow(value, 2 * deepestValue);
   return value;
 }
 
-/**
- * True if valid JSON is nested too deep. Its value may be less deep only if an object has a key twice. It reads the
- * text, because a walk through the value takes as long as parsing it.
- */
+/** True if valid JSON is nested too deep. Reads the text, because a walk through the value takes as long as parsing. */
 export function nestsTooDeep(text: string, limit = deepestValue): boolean {
   // Each level has two brackets.
   return text.length > 2 * limit && holdsMore(text, Infinity, limit);
