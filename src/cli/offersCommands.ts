@@ -70,11 +70,8 @@ export function read(run: Run, [uri = '']: Words, { server }: Options): Promise<
   return withServers(run, async (running) => {
     const toolsets = among(running, server).filter(({ features }) => features.resources);
     const lists = ({ resources }: Toolset): boolean => resources.resources.some((each) => each.uri === uri);
-    const show = (result: Fields): number =>
-      contentsOf(result).reduce(
-        (code, one) => Math.max(code, typeof one === 'string' ? printContent(one) : printBytes(one)),
-        0,
-      );
+    const put = (one: string | Buffer): number => (typeof one === 'string' ? printContent(one) : printBytes(one));
+    const show = (result: Fields): number => (contentsOf(result).map(put).includes(1) ? 1 : 0);
     let last: OtherOutcome | undefined;
     // Servers that list it come first. Others may have it by a template or unlisted.
     for (const { id } of toolsets.toSorted((a, b) => Number(lists(b)) - Number(lists(a)))) {

@@ -45,15 +45,12 @@ async function set(name: string): Promise<number> {
 /** Resolves to undefined if the person gives up. */
 async function typed(name: string): Promise<string | undefined> {
   const givenUp = new AbortController();
-  const value = await typedLine({
-    input: process.stdin,
-    ask: () => echo(`Value of ${name} (hidden while you type): `),
-    echo: () => {},
-    interrupt: () => givenUp.abort(),
-    signal: givenUp.signal,
-  });
+  const { signal } = givenUp;
+  const ask = (): void => echo(`Value of ${name} (hidden while you type): `);
+  const interrupt = (): void => givenUp.abort();
+  const value = await typedLine({ input: process.stdin, ask, echo: () => {}, interrupt, signal });
   echo('\n');
-  return givenUp.signal.aborted ? undefined : value;
+  return signal.aborted ? undefined : value;
 }
 
 async function piped(): Promise<string> {

@@ -41,17 +41,17 @@ function row(program: string, files: readonly string[], keys: Agent['keys'], mor
 
 /** The default limit of a call. Agents with a shorter limit would give up earlier. */
 const longestCallSeconds = 600;
-const longestCall = longestCallSeconds * 1000;
+const longestMs = longestCallSeconds * 1000;
 /** `npx` may have to install the package first. */
 const longestStartSeconds = 60;
 
 const plain: Agent['keys'] = (command, args) => ({ command, args });
 const typed: Agent['keys'] = (command, args) => ({ type: 'stdio', command, args });
-const timed: Agent['keys'] = (command, args) => ({ command, args, timeout: longestCall });
+const timed: Agent['keys'] = (command, args) => ({ command, args, timeout: longestMs });
 const inOneList: Agent['keys'] = (command, args) => ({
   type: 'local',
   command: [command, ...args],
-  timeout: longestCall,
+  timeout: longestMs,
 });
 const copilotKeys: Agent['keys'] = (command, args) => ({ type: 'local', command, args, tools: ['*'] });
 const codexKeys: Agent['keys'] = (command, args) => ({

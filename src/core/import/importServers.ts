@@ -130,10 +130,7 @@ export function withSecretsApart(
   return made && { entry: made, secrets: variables.secrets };
 }
 
-/** Beyond this number, a server of the same name in the config file is not compared. */
-const mostHeld = 16;
-
-/** Returns the first free id for a server, and the ids in the config file that an earlier import may have given it. */
+/** Returns the first free id for a server, and the first 16 ids that an earlier import may have given it. */
 function idsFor(written: string, taken: Pick<ReadonlySet<string>, 'has'>) {
   const plain =
     written
@@ -147,5 +144,5 @@ function idsFor(written: string, taken: Pick<ReadonlySet<string>, 'has'>) {
     held.push(free);
     free = `${base.slice(0, 60)}-${number}`;
   }
-  return { free, held: held.slice(0, mostHeld) };
+  return { free, held: held.slice(0, 16) };
 }

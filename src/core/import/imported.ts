@@ -25,10 +25,7 @@ export type ImportedEntry = {
 
 export type ImportedServer = Readonly<{ id: string; written: string; entry: ImportedEntry }>;
 
-/**
- * A note for the person: a variable or a secret has to be `set`, a value is written in another way (`changed`) or has no
- * counterpart (`lost`), or a server is not imported (`skipped`). No message quotes a value if it may be a secret.
- */
+/** `set` is for the person to do, `changed` is written otherwise, `lost` has no counterpart. None quotes a secret. */
 export interface ImportNote {
   readonly kind: 'set' | 'changed' | 'lost' | 'skipped';
   /** The new id of the server. It is absent for the whole file and for a skipped server. */

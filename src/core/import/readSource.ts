@@ -35,14 +35,12 @@ function readToml(text: string): Source | string {
   }
 }
 
-/** A decimal number. Other programs read the value of any other number. */
-const decimal = /^-?\d+(?:\.\d+)?$/;
-
-/** The last of duplicate keys counts. A number that would be written in another way is a text, perhaps an id. */
+/** The last of duplicate keys counts. A decimal number that would be written in another way is a text, perhaps an id. */
 function lastOf(node: ValueNode, path: string, twice: string[]): unknown {
   if (node.kind === 'scalar') {
     const { value, source } = node;
-    return typeof value === 'number' && decimal.test(source) && String(value) !== source ? source : value;
+    const isDecimal = typeof value === 'number' && /^-?\d+(?:\.\d+)?$/.test(source);
+    return isDecimal && String(value) !== source ? source : value;
   }
   if (node.kind === 'list') return node.items.map((item, index) => lastOf(item, `${path}${index}.`, twice));
   const entries = new Map([...node.entries].map(([key, { value }]) => [key, value]));

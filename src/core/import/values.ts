@@ -12,10 +12,7 @@ import {
   type Syntax,
 } from '../config/foreignReferences.js';
 
-/**
- * Returns the value of a name that is in use outside the import: an empty text if unknown, undefined for a free name. The
- * environment counts only for inputs: their ids may be `path` or `home`, and a secret is usually in a variable of its name.
- */
+/** Returns the value of a used name, empty if unknown; undefined if free. The environment counts only for inputs. */
 export type Held = (name: string, isInput: boolean) => string | undefined;
 
 export class Variables {
@@ -311,13 +308,11 @@ function joined(pieces: readonly Piece[]): string {
 /** The longest name with the signs behind it. A text may have many secrets, so the search back has a limit. */
 const longestSecretName = 100;
 
-const schemes: ReadonlySet<string> = new Set(['bearer', 'basic', 'token']);
-
 /** Returns the name in `NAME=`, `name: Bearer ` and the like at the end of a text. */
 function nameBefore(text: string): string | undefined {
   const rest = text.trimEnd();
   const word = rest.length < text.length ? (/[A-Za-z]{5,6}$/.exec(rest)?.[0] ?? '') : '';
-  const sign = (schemes.has(word.toLowerCase()) ? rest.slice(0, -word.length) : rest).trimEnd();
+  const sign = (/^(?:bearer|basic|token)$/i.test(word) ? rest.slice(0, -word.length) : rest).trimEnd();
   if (!/[=:]$/.test(sign)) return undefined;
   return /[A-Za-z_][\w.-]*$/.exec(sign.slice(0, -1).trimEnd())?.[0];
 }

@@ -181,10 +181,7 @@ class SliceReader {
     return value;
   }
 
-  /**
-   * Returns the end of the members that fit into a piece: a comma or the bracket behind the last one. Undefined if the
-   * first member does not fit. It scans each character once, because a container may be in hundreds of others.
-   */
+  /** Returns the end of the members that fit into a piece, if one does. Scans each character once, at any depth. */
   private endOfMembers(depth: number): number | undefined {
     const { text, commas } = this;
     // A member at the greatest depth is cut off, so it is read whole.

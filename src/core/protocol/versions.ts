@@ -124,9 +124,7 @@ export const tasksNotDeclared: RpcError = {
   data: { requiredCapabilities: { extensions: { [tasksExtension]: {} } } },
 };
 
-/** The longest id, in characters. */
-const longest = 1_024;
-
+/** Longer ids are not kept. */
 export function isKeptId(value: unknown): value is string {
-  return typeof value === 'string' && value !== '' && value.length <= longest;
+  return typeof value === 'string' && value !== '' && value.length <= 1_024;
 }
