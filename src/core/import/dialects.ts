@@ -10,10 +10,7 @@ type TimeLimit = Readonly<{ key: string; unitMs: 1 | 1000; limits: 'connect' | '
 
 export interface Dialect {
   readonly program: string;
-  /**
-   * Its files: `./` is the workspace folder, `~/` the home folder. `$config/`, `$programs/` and `$user/` depend on the
-   * machine. A file without one of these can be anywhere. `*` is any beginning of a file's name.
-   */
+  /** In the workspace (`./`), at home (`~/`), in a folder of the machine (`$…/`) or anywhere. `*` begins a name. */
   readonly files: readonly string[];
   /** The keys above the servers. `/` separates nested keys. */
   readonly at: readonly string[];

@@ -7,10 +7,7 @@ import { tasksExtension } from './versions.js';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/**
- * `editor` gets short names and replacements for results dropped by the editor (V1, G3a). `agentHost` is an agent
- * outside the editor's window: it gets the same, and each of its sessions is a conversation.
- */
+/** `editor` gets short names and no dropped results (V1, G3a). So does `agentHost`; its sessions are conversations. */
 export type ClientKind = 'editor' | 'agentHost' | 'plain';
 
 /** `key` is that of the request in a result of 2026-07-28 requiring input. */

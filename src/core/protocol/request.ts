@@ -14,14 +14,13 @@ export interface RequestTerms {
   readonly client?: ServerClient | undefined;
   /** By default that of the conversation, or a new one. `held`: only one it holds (G8). `any`: each living one. */
   readonly instance?: 'held' | 'any' | undefined;
-  /** Set by the recorder. A copy of the request would cost more than the record (P11). */
+  /** Set by the recorder (H1b). A copy of the request would cost more than the record (P11). */
   recording?: RequestRecording | undefined;
 }
 
-/** What the record of calls has to learn about a request (H1b). */
+/** `onSend` is called when the request leaves for an instance. */
 interface RequestRecording {
-  onFound(tool: { readonly published: string; readonly original: string }): void;
-  /** Called when the request leaves for an instance. */
+  onFound(tool: Readonly<Record<'published' | 'original', string>>): void;
   onSend(instance: string, sent: Fields | undefined): void;
 }
 
