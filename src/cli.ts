@@ -6,7 +6,7 @@ import { nearestFolder, readConfig } from './cli/configFile.js';
 import { importFile, writeEntries } from './cli/changeCommands.js';
 import { call, prompt, prompts, read, resources, tools } from './cli/offersCommands.js';
 import { givenOptions, parseCommandLine, type Options, type Words } from './cli/options.js';
-import { complain, complainOf, complainOfDefect, help, misuse, print, report, toJson } from './cli/output.js';
+import { complain, complainOf, complainOfDefect, misuse, print, report, toJson, usage } from './cli/output.js';
 import { PersonsPermissions } from './cli/toolPermissions.js';
 import { gatewayLines, servedBy, tokenFileFor } from './cli/gateways.js';
 import { isBroken, statusTable, tokenLines } from './cli/render.js';
@@ -24,7 +24,7 @@ async function main(argv: string[]): Promise<number> {
   }
   const { values, positionals } = parsed;
   if (values.version) return print(version);
-  if (values.help) return help();
+  if (values.help) return print(usage.trimEnd());
   const [name, ...words] = positionals;
   const folder = path.resolve(values.folder ?? (name === 'connect' ? nearestFolder(process.cwd(), homedir()) : '.'));
   if (!directoryExists(folder)) return misuse(`The folder ${folder} does not exist.`);
@@ -39,8 +39,9 @@ async function main(argv: string[]): Promise<number> {
   const takes = [...everyCommand, ...(command.takes ?? [])];
   const untaken = givenOptions(values).find((option) => !takes.includes(option));
   if (untaken !== undefined) {
-    const why = name === 'connect' && consents.includes(untaken) ? ` ${startsOnlyApproved}` : '';
-    return misuse(`\`${name}\` does not take the option --${untaken}.${why}`);
+    const why = 'An agent starts it, so it starts only what was approved: by `mcp-toolsets approve`.';
+    const isConsent = name === 'connect' && consents.includes(untaken);
+    return misuse(`\`${name}\` does not take the option --${untaken}.${isConsent ? ` ${why}` : ''}`);
   }
   serves = command.serves === true;
   // As in the editor, a defect must not end all conversations.
@@ -57,8 +58,6 @@ const everyCommand: Takes = ['folder', 'json', 'debug'];
 const consents: Takes = ['approve', 'approve-edits', 'yes'];
 const permissionOptions: Takes = ['allow', 'ask', 'deny'];
 const starting: Takes = ['approve', ...permissionOptions];
-
-const startsOnlyApproved = 'An agent starts it, so it starts only what was approved: by `mcp-toolsets approve`.';
 
 type Does = (run: Run, words: Words, options: Options) => Promise<number> | number;
 
@@ -79,6 +78,8 @@ function lazily<Name extends string>(part: () => Promise<Readonly<Record<Name, D
   return async (...given) => await (await part())[name](...given);
 }
 
+const explaining = () => import('./cli/explainCommand.js');
+const record = () => import('./cli/callsCommand.js');
 const serving = () => import('./cli/serveCommand.js');
 const cassettes = () => import('./cli/cassetteCommands.js');
 
@@ -92,12 +93,7 @@ const commands = new Map<string, Command>(
     read: { needs: 'The URI of a resource', most: 1, takes: [...starting, 'server'], does: read },
     prompts: { most: 1, takes: starting, does: prompts },
     prompt: { needs: 'The name of a prompt', most: 2, takes: [...starting, 'server'], does: prompt },
-    explain: {
-      needs: 'The name of a tool',
-      most: 1,
-      takes: starting,
-      does: lazily(() => import('./cli/explainCommand.js'), 'explainTool'),
-    },
+    explain: { needs: 'The name of a tool', most: 1, takes: starting, does: lazily(explaining, 'explainTool') },
     approve: { takes: [...permissionOptions, 'yes'], does: lazily(() => import('./cli/approveCommand.js'), 'approve') },
     serve: {
       most: 0,
@@ -114,11 +110,7 @@ const commands = new Map<string, Command>(
     engine: { most: 0, takes: ['token-file'], serves: true, does: lazily(serving, 'engine') },
     stop: { most: 0, takes: ['token-file'], does: lazily(serving, 'stop') },
     entries: { needs: 'The name of an agent', most: 1, takes: ['write', 'token-file'], does: writeEntries },
-    calls: {
-      most: 2,
-      takes: ['server', 'agent', 'failed', 'since', 'last', 'follow'],
-      does: lazily(() => import('./cli/callsCommand.js'), 'calls'),
-    },
+    calls: { most: 2, takes: ['server', 'agent', 'failed', 'since', 'last', 'follow'], does: lazily(record, 'calls') },
     record: { serves: true, does: lazily(cassettes, 'record') },
     replay: { needs: 'The file of a cassette', most: 1, serves: true, does: lazily(cassettes, 'replay') },
     secret: { does: lazily(() => import('./cli/secretCommand.js'), 'secret') },
@@ -142,12 +134,10 @@ async function status(run: Run, _: Words, options: Options): Promise<number> {
 
 function check(run: Run, _: Words, { start }: Options): Promise<number> | number {
   if (start) {
-    return withServers(run, ({ host: { snapshot } }) =>
-      Math.max(
-        report(run.json, snapshot.problems),
-        snapshot.servers.some(({ state }) => state.kind === 'pending') ? 1 : 0,
-      ),
-    );
+    return withServers(run, ({ host: { snapshot } }) => {
+      const code = report(run.json, snapshot.problems);
+      return snapshot.servers.some(({ state }) => state.kind === 'pending') ? 1 : code;
+    });
   }
   const { sources, problems } = readConfig(run.folder);
   if (sources.every(({ text }) => text === undefined) && problems.length === 0 && !run.json) {

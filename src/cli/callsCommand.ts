@@ -2,7 +2,7 @@
 import { link } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
-import { isCall, parseFact, type CallFact, type Fact } from '../core/calls/fact.js';
+import { isCall, parseFact, type Fact } from '../core/calls/fact.js';
 import { fits, millisecondsOf, type FactFilter } from '../core/calls/filter.js';
 import { systemClock } from '../core/base/clock.js';
 import { oneLine, visibleJson } from '../core/base/inert.js';
@@ -81,15 +81,16 @@ function show({ json }: Run, facts: readonly Fact[]): void {
 
 const moment = new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', timeStyle: 'medium' });
 
-function callWords({ outcome, agent, toolset, tool, took, method }: CallFact): string[] {
+function wordsOf(fact: Fact): string[] {
+  if (!isCall(fact)) return [fact.event, '', fact.instance ?? fact.toolset];
+  const { outcome, agent, toolset, tool, took, method } = fact;
   const what = method === undefined ? tool : `${method} ${tool}`;
   return [outcome, `${took} ms`, `${what} of ${toolset}`, agent === '' ? 'a program without a name' : agent];
 }
 
 function lineOf(fact: Fact): string {
-  const { at, toolset, conversation, reason = '' } = fact;
-  const words = isCall(fact) ? callWords(fact) : [fact.event, '', fact.instance ?? toolset];
-  const [outcome = '', took = '', ...rest] = words;
+  const { at, conversation, reason = '' } = fact;
+  const [outcome = '', took = '', ...rest] = wordsOf(fact);
   const label = conversation === undefined ? '' : conversationLabel(conversation);
   const texts = [...rest, label, reason].map(oneLine).filter((text) => text !== '');
   return [moment.format(at), outcome.padEnd(9), took.padStart(9), ...texts].join('  ');

@@ -22,14 +22,11 @@ import { complain, complainLines, complainOf, misuse, print, reasonOf, toJson } 
 import { inOrder, isOfFile } from './render.js';
 import type { Run } from './withHost.js';
 
-interface Change {
-  readonly root: string;
-  readonly file: string;
-  readonly label: string;
-  /** The present text. */
-  readonly before: string;
-  readonly after: string;
-  readonly report: string;
+type Place = Readonly<Record<'root' | 'file' | 'label', string>>;
+type Change = Place & Readonly<Record<'before' | 'after' | 'report', string>>;
+
+function changeOf(place: Place, before = '', { after, report }: Pick<Change, 'after' | 'report'>): Change {
+  return { ...place, before, after: markedAs(before, after), report };
 }
 
 function writeChange({ root, file, before, after }: Change): void {
@@ -68,14 +65,11 @@ export function importFile({ folder, json }: Run, [label = '']: Words, { format:
       folders: { folder, home: homedir() },
     });
     if (plan.kind === 'impossible') return complain(`Nothing was imported: ${plan.reason}.`);
-    const { edits, report, imported } = plan;
-    const before = config ?? '';
-    const after = edits.length === 0 ? before : markedAs(before, plan.after);
-    const change = { root: folder, file, label: mindsPath, before, after, report };
+    const change = changeOf({ root: folder, file, label: mindsPath }, config, plan);
     if (write) writeChange(change);
-    if (json) print(toJson(imported));
+    if (json) print(toJson(plan.imported));
     else show(change, write);
-    return imported.servers.length > 0 ? 0 : 1;
+    return plan.imported.servers.length > 0 ? 0 : 1;
   } catch (error) {
     return complain(`Nothing was imported: ${reasonOf(error)}.`);
   }
@@ -113,10 +107,7 @@ export async function writeEntries(run: Run, [name]: Words, options: Options): P
       tokenFile: tokenFileFor(run, options),
     });
     if (plan.kind === 'impossible') return complain(`Nothing was written: ${plan.reason}.`);
-    const { edits, entries, report } = plan;
-    const before = text ?? '';
-    const after = edits.length === 0 ? before : markedAs(before, plan.after);
-    const change = { ...place, label, before, after, report };
+    const change = changeOf({ ...place, label }, text, plan);
     const starts = approvals.waiting(servers);
     if (starts.length > 0 && !run.json) {
       complainLines(`These entries start what you have not approved.\n\n${approvals.review(starts)}`);
@@ -126,7 +117,7 @@ export async function writeEntries(run: Run, [name]: Words, options: Options): P
     const isApproved = !write || starts.length === 0 || (await approvals.approve(starts));
     const approves = starts.length > 0 && isApproved && approvals.passing(starts) === undefined;
     const approved = ` The servers above are ${write ? 'approved' : 'approved by that too'}.`;
-    if (run.json) print(toJson({ file, entries, starts, written: write }));
+    if (run.json) print(toJson({ file, entries: plan.entries, starts, written: write }));
     else show(change, write, approves ? approved : '');
     return isApproved ? 0 : 1;
   } catch (error) {

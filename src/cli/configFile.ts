@@ -13,11 +13,8 @@ import { readEnvFile } from '../core/files/envFile.js';
 import { directoryExists } from '../core/host/assemble.js';
 import { secretOf } from './keyring.js';
 
-interface ConfigFiles {
-  /** The sources by precedence; the first is the folder's `.minds/mcp.yaml`. */
-  readonly sources: readonly SourceText[];
-  readonly problems: readonly Problem[];
-}
+/** The sources by precedence; the first is the folder's `.minds/mcp.yaml`. */
+type ConfigFiles = Readonly<{ sources: readonly SourceText[]; problems: readonly Problem[] }>;
 
 /** The environment of every command. Secrets come from the keyring or from environment variables (C2). */
 export const configDeps: ConfigDeps = { env: process.env, directoryExists, secret: secretOf, envFile: readEnvFile };

@@ -26,7 +26,8 @@ export async function connect(run: Run, [toolset]: Words, options: Options): Pro
   let ended: Promise<unknown> | undefined;
   const alone = (): Promise<GatewayAddress> =>
     new Promise((resolve, reject) => {
-      ended = serveAlone({ run, toolset, holdChanged, signal: ending.signal }, resolve).catch(reject);
+      const client = { signal: ending.signal, onReady: resolve };
+      ended = serveAlone(run, toolset, holdChanged, client).catch(reject);
     });
   // Another process does not know the options that protect this client (S3, S4).
   const isAlone = run.permissions.hasOptions || holdChanged;
@@ -69,17 +70,12 @@ async function joined(run: Run, tokenFile: string): Promise<FoundGateway | undef
   }
 }
 
-interface Alone {
-  readonly run: Run;
-  readonly toolset: string | undefined;
-  readonly holdChanged: boolean;
-  /** Aborted when the client leaves. */
-  readonly signal: AbortSignal;
-}
-
+/** @param client the signal aborts when it leaves, and `onReady` takes its address */
 async function serveAlone(
-  { run, toolset, holdChanged, signal }: Alone,
-  onReady: (address: GatewayAddress) => void,
+  run: Run,
+  toolset: string | undefined,
+  holdChanged: boolean,
+  { signal, onReady }: { readonly signal: AbortSignal; readonly onReady: (address: GatewayAddress) => void },
 ): Promise<number> {
   const { problems } = readConfigFiles(run.folder);
   if (problems.length > 0) throw new Error(problems.map(problemLine).join(' '));

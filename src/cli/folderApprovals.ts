@@ -52,10 +52,7 @@ export class FolderApprovals {
       .filter((launch) => this.ledger.judge(launch) === 'pending');
   }
 
-  /**
-   * Asks at a terminal. Elsewhere, the command is the consent to servers of the folder that were never approved. For a program that goes
-   * on, it is only while nothing at all is approved, as in CI, or if no approval can be kept (S1i, S1h).
-   */
+  /** Asks at a terminal. Elsewhere, the command is the consent to servers of the folder that were never approved (S1i). */
   async ask(waiting: readonly LaunchDescription[], consent: Consent, signal: AbortSignal): Promise<void> {
     if (waiting.length === 0) return;
     if (consent.approve) this.ledger.allow(waiting);
@@ -63,13 +60,12 @@ export class FolderApprovals {
     else if (isTerminal()) {
       if (await this.agrees(waiting, signal)) await this.approve(waiting);
     } else {
+      // A program that goes on is it only while nothing is approved, as in CI, or if no approval can be kept (S1h).
       const isConsent = !consent.goesOn || this.ledger.servers.length === 0;
-      this.ledger.allow(waiting.filter((one) => this.isNew(one) && (isConsent || !this.ledger.isKept(one))));
+      const isNew = (one: LaunchDescription): boolean =>
+        !isUserFile(one.source, [this.folder], homedir()) && this.ledger.approvedBefore(one) === undefined;
+      this.ledger.allow(waiting.filter((one) => isNew(one) && (isConsent || !this.ledger.isKept(one))));
     }
-  }
-
-  private isNew(launch: LaunchDescription): boolean {
-    return !isUserFile(launch.source, [this.folder], homedir()) && this.ledger.approvedBefore(launch) === undefined;
   }
 
   agrees(waiting: readonly LaunchDescription[], signal: AbortSignal): Promise<boolean> {

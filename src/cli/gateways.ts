@@ -22,13 +22,8 @@ export function tokenFileFor({ folder }: Pick<Run, 'folder'>, options: Options):
   return path.resolve(options['token-file'] ?? tokenFileOf(folder, homedir()));
 }
 
-export interface FoundGateway extends NotedAddress {
-  readonly token: string;
-}
-
-interface ServedBy extends FoundGateway {
-  readonly clients: readonly ConnectedProgram[];
-}
+export type FoundGateway = NotedAddress & { readonly token: string };
+type ServedBy = FoundGateway & { readonly clients: readonly ConnectedProgram[] };
 
 export const engineProgram: Program = { kind: 'engine', version };
 /** An editor and `serve` share one file, so either finds both. */

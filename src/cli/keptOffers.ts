@@ -54,12 +54,12 @@ function launchesIn(text: string | undefined): Map<unknown, Record<string, unkno
 
 /** Returns the guards of a host that serves other programs, and the note about their capabilities for the next host. */
 export async function servingGuards(folder: string, holdsBack: boolean) {
+  // With the last client, the first instance of a server fits the next one (L4).
   const client = await lastClientOf(folder);
   const guards = { offerReview: await keptOffers(holdsBack), expects: client.expected };
   return { guards, onClient: (_: unknown, capabilities: Fields): void => client.note(capabilities) };
 }
 
-/** With it, the first instance of a server fits the next client (L4). */
 async function lastClientOf(folder: string): Promise<LastClient> {
   const { dir, name } = path.parse(tokenFileOf(folder, homedir()));
   const file = path.join(dir, `${name}.client`);

@@ -2,10 +2,7 @@
 import type { Entry, findCredentials } from '@napi-rs/keyring';
 import { createRequire } from 'node:module';
 
-interface Library {
-  readonly Entry: typeof Entry;
-  readonly findCredentials: typeof findCredentials;
-}
+type Library = Readonly<{ Entry: typeof Entry; findCredentials: typeof findCredentials }>;
 
 /** Its message is a phrase with the reason. */
 export class NoKeyring extends Error {}
@@ -25,10 +22,8 @@ export function secretNames(): string[] {
   return withKeyring((library) => {
     // `findCredentials` takes no store, so this line selects the lasting one first.
     entry(library, 'any').getPassword();
-    return library
-      .findCredentials(service)
-      .map(({ account }) => account)
-      .sort();
+    const found = library.findCredentials(service);
+    return found.map(({ account }) => account).sort();
   });
 }
 

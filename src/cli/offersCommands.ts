@@ -39,28 +39,17 @@ export function resources(run: Run, [id]: Words): Promise<number> {
 
 export function prompts(run: Run, [id]: Words): Promise<number> {
   type Prompt = Toolset['prompts'][number];
-  const named = ({ published: name, original, prompt }: Prompt): object => ({
-    ...prompt,
-    name,
-    originalName: original,
-  });
+  const named = (one: Prompt): object => ({ ...one.prompt, name: one.published, originalName: one.original });
   return list(run, id, (_, toolsets) => ({
     json: toolsets.map(({ id, prompts }) => ({ id, prompts: prompts.map(named) })),
     table: promptsTable(toolsets),
   }));
 }
 
-interface Listed {
-  readonly json: readonly object[];
-  readonly table: string;
-  readonly isFailure?: boolean;
-}
+type Listed = Readonly<{ json: readonly object[]; table: string; isFailure?: boolean }>;
+type Lists = (servers: readonly ServerStatus[], toolsets: readonly Toolset[]) => Listed;
 
-function list(
-  run: Run,
-  id: string | undefined,
-  of: (servers: readonly ServerStatus[], toolsets: readonly Toolset[]) => Listed,
-): Promise<number> {
+function list(run: Run, id: string | undefined, of: Lists): Promise<number> {
   return withServers(run, (running) => {
     const { servers, problems } = running.host.snapshot;
     const wanted = servers.filter((server) => id === undefined || server.id === id);
@@ -81,11 +70,8 @@ export function read(run: Run, [uri = '']: Words, { server }: Options): Promise<
   return withServers(run, async (running) => {
     const toolsets = among(running, server).filter(({ features }) => features.resources);
     const lists = ({ resources }: Toolset): boolean => resources.resources.some((each) => each.uri === uri);
-    const show = (result: Fields): number =>
-      contentsOf(result).reduce(
-        (code, one) => Math.max(code, typeof one === 'string' ? printContent(one) : printBytes(one)),
-        0,
-      );
+    const put = (one: string | Buffer): number => (typeof one === 'string' ? printContent(one) : printBytes(one));
+    const show = (result: Fields): number => (contentsOf(result).map(put).includes(1) ? 1 : 0);
     let last: OtherOutcome | undefined;
     // Servers that list it come first. Others may have it by a template or unlisted.
     for (const { id } of toolsets.toSorted((a, b) => Number(lists(b)) - Number(lists(a)))) {

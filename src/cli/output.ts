@@ -4,7 +4,7 @@ import type { Problem } from '../core/base/problem.js';
 import { withoutSecrets } from '../core/base/secrets.js';
 import { inOrder, problemLine } from './render.js';
 
-const usage = `Usage: mcp-toolsets <command> [options]
+export const usage = `Usage: mcp-toolsets <command> [options]
 
 Commands
   check             report the problems of the config file; exits with 1 if one is an error
@@ -137,10 +137,6 @@ export function echo(text: string): void {
 export function misuse(text: string): 2 {
   put(process.stderr, `${usage}\n${oneLine(text)}\n`);
   return 2;
-}
-
-export function help(): 0 {
-  return print(usage.trimEnd());
 }
 
 /** Writes only lines that were not in the last list. @param subjectOf returns the same text for lines of the same news */

@@ -11,7 +11,9 @@ const largestValue = 64 * 1024;
 export async function secret({ json }: Run, [action, name, ...more]: Words): Promise<number> {
   try {
     if (action === 'list') {
-      return name === undefined ? list(json) : misuse(`\`secret list\` does not take the argument "${name}".`);
+      if (name !== undefined) return misuse(`\`secret list\` does not take the argument "${name}".`);
+      const names = secretNames();
+      return print(json ? toJson(names) : names.join('\n') || 'No secrets are stored.');
     }
     if (action !== 'set' && action !== 'delete') {
       return misuse('Write `secret set NAME`, `secret delete NAME` or `secret list`.');
@@ -31,12 +33,6 @@ export async function secret({ json }: Run, [action, name, ...more]: Words): Pro
   }
 }
 
-function list(json: boolean): number {
-  const names = secretNames();
-  if (json) return print(toJson(names));
-  return print(names.length === 0 ? 'No secrets are stored.' : names.join('\n'));
-}
-
 async function set(name: string): Promise<number> {
   const value = process.stdin.isTTY ? await typed(name) : await piped();
   if (value === undefined) return complain('Nothing was stored.');
@@ -49,15 +45,12 @@ async function set(name: string): Promise<number> {
 /** Resolves to undefined if the person gives up. */
 async function typed(name: string): Promise<string | undefined> {
   const givenUp = new AbortController();
-  const value = await typedLine({
-    input: process.stdin,
-    ask: () => echo(`Value of ${name} (hidden while you type): `),
-    echo: () => {},
-    interrupt: () => givenUp.abort(),
-    signal: givenUp.signal,
-  });
+  const { signal } = givenUp;
+  const ask = (): void => echo(`Value of ${name} (hidden while you type): `);
+  const interrupt = (): void => givenUp.abort();
+  const value = await typedLine({ input: process.stdin, ask, echo: () => {}, interrupt, signal });
   echo('\n');
-  return givenUp.signal.aborted ? undefined : value;
+  return signal.aborted ? undefined : value;
 }
 
 async function piped(): Promise<string> {

@@ -93,16 +93,12 @@ function tell(run: Run, { host, store }: RunningHost, endpoint: StableEndpoint, 
 }
 
 function whereabouts(state: EndpointState, tokenFile: string): string {
-  switch (state.kind) {
-    case 'listening':
-      return `Listening on http://127.0.0.1:${state.port}, the token is in ${tokenFile}`;
-    case 'starting':
-      return 'The token was renewed, and clients that used the old one are disconnected.';
-    case 'portTaken':
-      return `Not listening: port ${state.port} was taken by another program.`;
-    case 'failed':
-      return `Not listening: ${state.reason}.`;
+  if (state.kind === 'listening') {
+    return `Listening on http://127.0.0.1:${state.port}, the token is in ${tokenFile}`;
   }
+  if (state.kind === 'starting') return 'The token was renewed, and clients that used the old one are disconnected.';
+  const why = state.kind === 'failed' ? state.reason : `port ${state.port} was taken by another program`;
+  return `Not listening: ${why}.`;
 }
 
 /** How long an engine waits for the next client, in milliseconds. */

@@ -78,10 +78,7 @@ interface Asking {
   readonly signal: AbortSignal;
 }
 
-/**
- * Takes one line. Resolves to an empty line if the input ends or the question is withdrawn. Never rejects. It drops earlier
- * input, so it uses raw mode: a line held until Enter cannot be dropped.
- */
+/** Resolves to one line, empty at the end of the input. Raw mode lets it drop earlier input. Never rejects. */
 export function typedLine({ input, ask, echo, interrupt, signal }: Asking): Promise<string> {
   return new Promise((resolve) => {
     if (!input.readable || signal.aborted) return resolve('');

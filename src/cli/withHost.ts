@@ -75,26 +75,20 @@ export function withServers(run: Run, use: (running: RunningHost) => number | Pr
 }
 
 export async function withHost(run: Run, use: (running: RunningHost) => Promise<number>): Promise<number> {
-  const { folder, only, offerReview } = run;
+  const { folder, only, offerReview, guardianScript } = run;
+  const { env } = process;
   const { sources, problems } = readConfigFiles(folder);
   if (problems.length > 0) return report(run.json, problems);
   const log: Log = { write: (level, message) => run.debug && complain(`[${level}] ${message}`) };
   const serverLog = (server: string): Log => ({ write: (level, message) => log.write(level, `${server}: ${message}`) });
   const interruption = new Interruption();
+  const { signal } = interruption;
   // No form arrives before `core` exists.
   const client = run.answers && formAnswers(run.answers, (text) => complain(core.redactor.redact(text)));
   const approvals = await FolderApprovals.open(folder, run.approvesEdits !== true);
   let readSources = (): Promise<void> => Promise.resolve();
   const core = assemble({
-    surroundings: {
-      clock: systemClock,
-      log,
-      serverLog,
-      env: process.env,
-      version,
-      guardianScript: run.guardianScript,
-      makeAgents: agentsByEnvironment,
-    },
+    surroundings: { clock: systemClock, log, serverLog, env, version, guardianScript, makeAgents: agentsByEnvironment },
     settings: { filteredTools: () => 'information', trace: () => run.debug, only },
     consent: {
       approvals: approvals.ledger,
@@ -124,22 +118,15 @@ export async function withHost(run: Run, use: (running: RunningHost) => Promise<
   try {
     const { servers } = new ConfigState().apply(sources, configDeps).model;
     const wanted = servers.filter(({ id }) => (only ?? id) === id);
-    await approvals.ask(approvals.waiting(wanted), run, interruption.signal);
-    if (interruption.signal.aborted) return await interruption.exitCode;
+    await approvals.ask(approvals.waiting(wanted), run, signal);
+    if (signal.aborted) return await interruption.exitCode;
     const started = host.setSources(sources);
-    const running: RunningHost = {
-      core,
-      host,
-      started,
-      signal: interruption.signal,
-      client,
-      store,
-      follow: () => {
-        readSources = followConfig(host, sources, store);
-        run.permissions.follow(host, store);
-      },
-      closeFirst: (close) => void closings.push(close),
+    const follow = (): void => {
+      readSources = followConfig(host, sources, store);
+      run.permissions.follow(host, store);
     };
+    const closeFirst = (close: () => Promise<void>): void => void closings.push(close);
+    const running: RunningHost = { core, host, started, signal, client, store, follow, closeFirst };
     return await Promise.race([use(running), interruption.exitCode]);
   } finally {
     for (const close of closings) await close();

@@ -10,10 +10,7 @@ export interface AgentFolders {
 }
 
 /** Absolute paths. No write leaves `root`, the folder around the agent's file (S1a). */
-interface AgentPlace {
-  readonly root: string;
-  readonly file: string;
-}
+type AgentPlace = Readonly<Record<'root' | 'file', string>>;
 
 type Keys = Readonly<Record<string, unknown>>;
 
@@ -44,17 +41,17 @@ function row(program: string, files: readonly string[], keys: Agent['keys'], mor
 
 /** The default limit of a call. Agents with a shorter limit would give up earlier. */
 const longestCallSeconds = 600;
-const longestCall = longestCallSeconds * 1000;
+const longestMs = longestCallSeconds * 1000;
 /** `npx` may have to install the package first. */
 const longestStartSeconds = 60;
 
 const plain: Agent['keys'] = (command, args) => ({ command, args });
 const typed: Agent['keys'] = (command, args) => ({ type: 'stdio', command, args });
-const timed: Agent['keys'] = (command, args) => ({ command, args, timeout: longestCall });
+const timed: Agent['keys'] = (command, args) => ({ command, args, timeout: longestMs });
 const inOneList: Agent['keys'] = (command, args) => ({
   type: 'local',
   command: [command, ...args],
-  timeout: longestCall,
+  timeout: longestMs,
 });
 const copilotKeys: Agent['keys'] = (command, args) => ({ type: 'local', command, args, tools: ['*'] });
 const codexKeys: Agent['keys'] = (command, args) => ({
@@ -102,10 +99,7 @@ export const agents: Readonly<Record<AgentKind, Agent>> = rows;
 export const agentKinds = Object.keys(rows) as AgentKind[];
 
 /** The words in front of `connect`. They are the same on every machine. */
-export interface Launcher {
-  readonly command: string;
-  readonly args: readonly string[];
-}
+export type Launcher = Readonly<{ command: string; args: readonly string[] }>;
 
 export function packageLauncher(version: string): Launcher {
   return { command: 'npx', args: ['-y', `mcp-toolsets@${version}`] };

@@ -1,13 +1,10 @@
-/**
- * Writes entries into files of other programs, each by the least change of its text: comments, order, line breaks and the
- * layout of everything else stay. The caller checks the result, because an entry without such a change stays.
- */
+/** Writes entries by the least change of a text; if there is none, the text stays, so the caller checks the result. */
 import { isDeepStrictEqual } from 'node:util';
 import { findNodeAtLocation, parseTree, type Node } from 'jsonc-parser';
 import { isObject } from '../base/isObject.js';
 import { escapeRegExp } from '../base/text.js';
 import { EditNodes, endsInBlockScalar, isAlias, isAnchored, isEmptyValue, isMap, isSeq } from '../yaml/editNodes.js';
-import { appendItem, applyEdits, insertAfter, insertion, scalarText, valueEdit, type Edits } from '../yaml/edits.js';
+import { applyEdits, insertAfter, insertAt, insertion, scalarText, valueEdit, type Edits } from '../yaml/edits.js';
 import { commaBehind } from '../yaml/jsonTree.js';
 import { plainValue } from '../yaml/valueNodes.js';
 import { readYaml } from '../yaml/yamlTree.js';
@@ -146,23 +143,18 @@ function appended(text: string, container: string, entry: Entries): string {
   const nodes = EditNodes.read(text);
   if (!nodes) return text;
   const { lineBreak } = nodes;
+  const [lines, flow] = [linesOf(entry), JSON.stringify(entry)];
+  const block = lines.map((line, index) => `${lineBreak}  ${index === 0 ? '- ' : '  '}${line}`).join('');
   const place = nodes.pairOf(nodes.root, container);
-  if (!place) {
-    const gap = text === '' || text.endsWith('\n') ? '' : lineBreak;
-    return `${text}${gap}${container}:${lineBreak}  - ${block(entry, '    ', lineBreak)}${lineBreak}`;
-  }
+  if (!place) return `${text}${text === '' || text.endsWith('\n') ? '' : lineBreak}${container}:${block}${lineBreak}`;
   const list = place.pair.value;
   if (isEmptyValue(list) && place.map.flow !== true) {
-    const at = nodes.lineEnd(nodes.afterColon(place.pair));
-    return applyEdits(text, [insertion(at, `${lineBreak}  - ${block(entry, '    ', lineBreak)}`)]);
+    return applyEdits(text, [insertion(nodes.lineEnd(nodes.afterColon(place.pair)), block)]);
   }
-  if (!isSeq(list)) return applyEdits(text, valueEdit(nodes, place, `[${JSON.stringify(entry)}]`) ?? []);
-  const first: unknown = list.items[0];
-  const isFlow = list.flow === true || first === undefined;
-  const value = isFlow
-    ? JSON.stringify(entry)
-    : block(entry, ' '.repeat(nodes.column(nodes.startOf(first))), lineBreak);
-  return applyEdits(text, appendItem(nodes, list, value) ?? []);
+  if (!isSeq(list)) return applyEdits(text, valueEdit(nodes, place, `[${flow}]`) ?? []);
+  const [first = '', ...rest] = lines;
+  const item = [`- ${first}`, ...rest.map((line) => `  ${line}`)];
+  return applyEdits(text, (!endsInBlockScalar(list) && insertAt(nodes, list, list.items.length, item, flow)) || []);
 }
 
 /** Sets keys of an existing entry. Without a minimal edit, it is written again, with the person's additions. */
@@ -189,7 +181,8 @@ function replaced(text: string, container: string, entry: Entries, rest: Entries
   const merged = { name: entry['name'], ...(rest ?? there), ...entry };
   const [start, end] = [nodes.startOf(item), nodes.endOf(item)];
   const isFlow = text[start] === '{';
-  const written = isFlow ? JSON.stringify(merged) : block(merged, ' '.repeat(nodes.column(start)), nodes.lineBreak);
+  const gap = nodes.lineBreak + ' '.repeat(nodes.column(start));
+  const written = isFlow ? JSON.stringify(merged) : linesOf(merged).join(gap);
   return text.slice(0, start) + written + text.slice(end);
 }
 
@@ -208,10 +201,8 @@ function setKey(nodes: EditNodes, item: unknown, key: string, value: string): Ed
   return [{ span: { start, end }, text: deeper + value }];
 }
 
-function block(entry: Entries, indent: string, lineBreak: string): string {
-  return Object.entries(entry)
-    .map(([key, value]) => `${key}: ${valueText(value)}`)
-    .join(lineBreak + indent);
+function linesOf(entry: Entries): string[] {
+  return Object.entries(entry).map(([key, value]) => `${key}: ${valueText(value)}`);
 }
 
 function valueText(value: unknown): string {

@@ -1,10 +1,4 @@
-/**
- * Plans entries for toolsets in another program's file (G6): the change of its text, and notes for the person before
- * the write. Everything here is pure.
- *
- * Invariants: the edited file has its former content and our entries, nothing else. An entry for another target stays.
- * No entry holds a token.
- */
+/** Plans entries for toolsets in an agent's file (G6). All else in it stays, and no entry holds a token. Pure. */
 import path from 'node:path';
 import { canonicalJson } from '../base/canonicalJson.js';
 import { oneLine } from '../base/inert.js';
@@ -37,11 +31,7 @@ interface EntriesRequest {
   readonly tokenFile: string;
 }
 
-interface PlannedEntry {
-  readonly id: string;
-  readonly name: string;
-  readonly change: 'added' | 'updated' | 'same';
-}
+type PlannedEntry = Readonly<{ id: string; name: string; change: keyof typeof words }>;
 
 export type EntriesPlan = Plan<{ readonly entries: readonly PlannedEntry[] }>;
 
@@ -67,7 +57,9 @@ export function planEntries(request: EntriesRequest): EntriesPlan {
     const held = [...wanted].find(([, entry]) => isObject(entry) && isOurs(entry, id, request));
     const name = held?.[0] ?? freeName(id, [...wanted.keys()]);
     const there = (held?.[1] ?? {}) as Entries;
-    const keys = changedKeys(there, own);
+    const isSet = (key: string, value: unknown): boolean =>
+      (preferences.includes(key) && key in there) || canonicalJson(there[key]) === canonicalJson(value);
+    const keys = Object.fromEntries(Object.entries(own).filter(([key, value]) => !isSet(key, value)));
     const rest = Object.fromEntries(Object.entries(there).filter(([key]) => !ofAddress.includes(key)));
     const isShorter = Object.keys(rest).length < Object.keys(there).length;
     const isSame = Object.keys(keys).length === 0 && !isShorter;
@@ -85,22 +77,15 @@ export function planEntries(request: EntriesRequest): EntriesPlan {
   return { kind: 'planned', entries: planned, edits: difference(text, after), after, report: report(request, planned) };
 }
 
-/**
- * True if an entry leads to the toolset of this folder. An entry of another folder names that folder, or its token file.
- * Other programs may have an address like ours; entries with other credentials are theirs.
- */
+/** True if an entry leads to the toolset of this folder. Entries with other credentials are those of other programs. */
 function isOurs(entry: Entries, id: string, { folder, tokenFile }: EntriesRequest): boolean {
   if (toolsetOf(entry) !== id) return false;
   const started = connectOf(entry);
   if (started) return started.folder === undefined || started.folder === folder;
   const text = JSON.stringify(entry);
   if (text.includes('.token')) return text.includes(path.basename(tokenFile));
-  return leadsBackHere(entry) || !hasCredential(entry);
-}
-
-function hasCredential(entry: Entries): boolean {
-  const headers = Object.values(entry).filter(isObject);
-  return [entry, ...headers].some((keys) => Object.keys(keys).some((key) => isSecretName(key) || /helper$/i.test(key)));
+  const keys = [entry, ...Object.values(entry).filter(isObject)].flatMap(Object.keys);
+  return leadsBackHere(entry) || !keys.some((key) => isSecretName(key) || /helper$/i.test(key));
 }
 
 const writers = { json: withJsonEntries, toml: withTomlEntries, yaml: withYamlEntries } as const;
@@ -124,12 +109,6 @@ function readEntries(text: string, agent: Agent): { readonly root: Entries; read
   if (typeof read === 'string') return read;
   const entries = read.root[container] ?? {};
   return isObject(entries) ? { root: read.root, entries } : `\`${container}\` is not a map of servers`;
-}
-
-function changedKeys(held: Entries, own: Entries): Entries {
-  const isSet = (key: string, value: unknown): boolean =>
-    (preferences.includes(key) && key in held) || canonicalJson(held[key]) === canonicalJson(value);
-  return Object.fromEntries(Object.entries(own).filter(([key, value]) => !isSet(key, value)));
 }
 
 /** The toolset's own name if it is free: a program that finds a toolset in two places takes equal names for one server. */

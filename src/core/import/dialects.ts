@@ -1,7 +1,4 @@
-/**
- * The table of programs (C6a): one row is one program. A row has the keys above the servers, the syntax of references and
- * the units of times. Import guesses nothing beyond the row, but names the key in the report.
- */
+/** The table of programs (C6a). Import guesses nothing beyond the row of a program, but names the key in the report. */
 import path from 'node:path';
 import { isObject } from '../base/isObject.js';
 import { escapeRegExp } from '../base/text.js';
@@ -13,10 +10,7 @@ type TimeLimit = Readonly<{ key: string; unitMs: 1 | 1000; limits: 'connect' | '
 
 export interface Dialect {
   readonly program: string;
-  /**
-   * Its files: `./` is the workspace folder, `~/` the home folder. `$config/`, `$programs/` and `$user/` depend on the
-   * machine. A file without one of these can be anywhere. `*` is any beginning of a file's name.
-   */
+  /** In the workspace (`./`), at home (`~/`), in a folder of the machine (`$…/`) or anywhere. `*` begins a name. */
   readonly files: readonly string[];
   /** The keys above the servers. `/` separates nested keys. */
   readonly at: readonly string[];
@@ -26,10 +20,7 @@ export interface Dialect {
   readonly prefersUrl: boolean;
   /** True for a file with other settings too. Keys next to the servers get no note then. */
   readonly hasSettings: boolean;
-  /**
-   * The keys outside the servers that allow, forbid or rename their tools or limit their times, and that have no
-   * counterpart. `/` separates nested keys.
-   */
+  /** Keys outside the servers, nested by `/`, that limit their tools or times and have no counterpart. */
   readonly beside: readonly string[];
 }
 
@@ -218,13 +209,11 @@ export function looksLikeServer(value: unknown): boolean {
   return isObject(value) && ['command', 'cmd', 'url', 'serverUrl', 'httpUrl', 'uri'].some((key) => key in value);
 }
 
-interface Machine {
-  /** The absolute paths of the workspace folders. */
+/** All paths are absolute, and `folders` are those of the workspace. */
+interface Machine extends Readonly<Record<'appData' | 'configHome', string | undefined>> {
   readonly folders: readonly string[];
   readonly home: string;
   readonly platform: NodeJS.Platform;
-  readonly appData: string | undefined;
-  readonly configHome: string | undefined;
 }
 
 const editors = ['Code', 'Code - Insiders', 'Cursor', 'VSCodium'];

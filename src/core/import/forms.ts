@@ -6,20 +6,10 @@ import { dialects, looksLikeServer, unknownProgram, type Dialect, type Table } f
 import type { ImportFolders, ImportNote } from './imported.js';
 import type { Input } from './values.js';
 
-interface RawServer {
-  readonly id: string;
-  readonly raw: Table;
-}
+type RawServer = Readonly<{ id: string; raw: Table }>;
 
-interface RawServers {
-  readonly servers: readonly RawServer[];
-  readonly notes: ImportNote[];
-  readonly inputs: ReadonlyMap<string, Input>;
-  /** False if the file has nothing like servers. */
-  readonly isKnown: boolean;
-}
-
-export function serversIn(root: Table, dialect: Dialect, folders: ImportFolders): RawServers {
+/** `isKnown` is false if the file has nothing like servers. */
+export function serversIn(root: Table, dialect: Dialect, folders: ImportFolders) {
   const notes: ImportNote[] = [];
   const servers: RawServer[] = [];
   const add = (value: unknown, place: string): void => addServers(servers, notes, value, place);
@@ -40,12 +30,12 @@ export function serversIn(root: Table, dialect: Dialect, folders: ImportFolders)
     notes.push({ kind: 'lost', message: `\`${name}\` is next to the servers, and is not carried over.` });
   }
   const inputs = [root, ...places.map((place) => valueAt(root, place.split('/').slice(0, -1).join('/')))];
-  const written = [...new Set(inputs)].flatMap((holder) => (isObject(holder) ? listOf(holder['inputs']) : []));
+  const written = [...new Set(inputs)].flatMap((holder): unknown => (isObject(holder) ? holder['inputs'] : []));
   return {
     servers: withTools(withSwitches(servers, root, off), root),
     notes,
     isKnown: places.length > 0 || Object.values(root).some(looksLikeServer),
-    inputs: inputsOf(written, notes),
+    inputs: inputsOf(written.filter(isObject), notes),
   };
 }
 
@@ -113,22 +103,13 @@ function addServers(all: RawServer[], notes: ImportNote[], value: unknown, place
   } else skip(`${place}: it is not an object.`);
 }
 
-/**
- * Reads `~/.claude.json`, with servers of the user and of each project. The servers of this project come first.
- *
- * @returns the servers that are switched off
- */
-function claudeCode(
-  root: Table,
-  folders: ImportFolders,
-  servers: RawServer[],
-  notes: ImportNote[],
-): readonly unknown[] {
+/** Reads `~/.claude.json`. The servers of this project come before those of the user. Returns those that are off. */
+function claudeCode(root: Table, { folder }: ImportFolders, servers: RawServer[], notes: ImportNote[]): unknown[] {
   const note = (message: string): void => void notes.push({ kind: 'skipped', message });
-  let off: readonly unknown[] = [];
+  let off: unknown[] = [];
   for (const [project, raw] of Object.entries(isObject(root['projects']) ? root['projects'] : {})) {
     if (!isObject(raw)) continue;
-    if (samePath(project, folders.folder)) {
+    if (samePath(project, folder)) {
       if (Array.isArray(raw['disabledMcpServers'])) off = raw['disabledMcpServers'];
       addServers(servers, notes, raw['mcpServers'], '`mcpServers` of the project');
       for (const key of ['enabledMcpjsonServers', 'disabledMcpjsonServers']) {
@@ -190,8 +171,4 @@ function withTools(servers: readonly RawServer[], { tools, 'amp.tools.disable': 
     if (disabledPatterns.length === 0) return { id, raw };
     return { id, raw: { ...raw, disabledPatterns, ...(enabledPatterns.length > 0 && { enabledPatterns }) } };
   });
-}
-
-function listOf(value: unknown): Table[] {
-  return Array.isArray(value) ? value.filter(isObject) : [];
 }

@@ -1,7 +1,4 @@
-/**
- * Turns another program's file into entries of `.minds/mcp.yaml` (C6). No text makes it throw; ids are valid, unique
- * and free; every value of the servers is translated or named in a note.
- */
+/** Turns another program's file into entries (C6). Never throws; ids are free; every value is in an entry or a note. */
 import { isDeepStrictEqual } from 'node:util';
 import { withoutSecrets } from '../base/secrets.js';
 import { clipped } from '../base/text.js';
@@ -40,10 +37,8 @@ export function importServers(request: ImportRequest): Import {
   const { referred } = variables;
   // A reference may come after the new name that it needs.
   if (![...referred].some((name) => variables.isNew(name))) return found;
-  return importWith(
-    request,
-    new Variables((name, isInput) => (referred.has(name) ? '' : request.held?.(name, isInput))),
-  );
+  const held: Held = (name, isInput) => (referred.has(name) ? '' : request.held?.(name, isInput));
+  return importWith(request, new Variables(held));
 }
 
 function importWith(request: ImportRequest, variables: Variables): Import {
@@ -84,7 +79,9 @@ function importWith(request: ImportRequest, variables: Variables): Import {
     const entry = translator.translate();
     if (entry) {
       ids.add(id);
-      if (id !== name) notes.push({ kind: 'changed', server: id, message: renamed(name, existing) });
+      const rule = '; ids are made of letters, digits, `-` and `_`, and are unique.';
+      const message = `it was \`${clipped(name, 64)}\`${existing.has(name) ? ', which the file has already.' : rule}`;
+      if (id !== name) notes.push({ kind: 'changed', server: id, message });
       servers.push({ id, written: name, entry });
     }
     for (const note of translator.notes) notes.push(note);
@@ -126,25 +123,15 @@ export function withSecretsApart(
   entry: Readonly<Record<string, unknown>>,
   folders: ImportFolders,
   held: Held,
-): { readonly entry: ImportedEntry; readonly secrets: ReadonlyMap<string, string> } | undefined {
+) {
   const variables = new Variables(held);
   const context = { dialect: dialects['mcprc'], inputs: new Map(), folders, variables };
   const made = new Translator(id, entry, context).translate();
   return made && { entry: made, secrets: variables.secrets };
 }
 
-type Taken = Pick<ReadonlySet<string>, 'has'>;
-
-function renamed(written: string, taken: Taken): string {
-  const rule = '; ids are made of letters, digits, `-` and `_`, and are unique.';
-  return `it was \`${clipped(written, 64)}\`${taken.has(written) ? ', which the file has already.' : rule}`;
-}
-
-/** Beyond this number, a server of the same name in the config file is not compared. */
-const mostHeld = 16;
-
-/** Returns the first free id for a server, and the ids in the config file that an earlier import may have given it. */
-function idsFor(written: string, taken: Taken): { readonly free: string; readonly held: string[] } {
+/** Returns the first free id for a server, and the first 16 ids that an earlier import may have given it. */
+function idsFor(written: string, taken: Pick<ReadonlySet<string>, 'has'>) {
   const plain =
     written
       .replace(/[^a-zA-Z0-9_-]+/g, '-')
@@ -157,5 +144,5 @@ function idsFor(written: string, taken: Taken): { readonly free: string; readonl
     held.push(free);
     free = `${base.slice(0, 60)}-${number}`;
   }
-  return { free, held: held.slice(0, mostHeld) };
+  return { free, held: held.slice(0, 16) };
 }

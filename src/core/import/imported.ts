@@ -23,16 +23,9 @@ export type ImportedEntry = {
   timeouts?: Readonly<Record<string, string>>;
 };
 
-export interface ImportedServer {
-  readonly id: string;
-  readonly written: string;
-  readonly entry: ImportedEntry;
-}
+export type ImportedServer = Readonly<{ id: string; written: string; entry: ImportedEntry }>;
 
-/**
- * A note for the person: a variable or a secret has to be `set`, a value is written in another way (`changed`) or has no
- * counterpart (`lost`), or a server is not imported (`skipped`). No message quotes a value if it may be a secret.
- */
+/** `set` is for the person to do, `changed` is written otherwise, `lost` has no counterpart. None quotes a secret. */
 export interface ImportNote {
   readonly kind: 'set' | 'changed' | 'lost' | 'skipped';
   /** The new id of the server. It is absent for the whole file and for a skipped server. */
@@ -53,14 +46,6 @@ export type Import = Imported | { readonly kind: 'unreadable'; readonly reason: 
 /** A change of a file, to be shown and then written. `reason` is a phrase. */
 export type Plan<Beside> =
   | { readonly kind: 'impossible'; readonly reason: string }
-  | (Beside & {
-      readonly kind: 'planned';
-      readonly edits: readonly TextEdit[];
-      readonly after: string;
-      readonly report: string;
-    });
+  | (Beside & Readonly<{ kind: 'planned'; edits: readonly TextEdit[]; after: string; report: string }>);
 
-export interface ImportFolders {
-  readonly folder: string;
-  readonly home: string;
-}
+export type ImportFolders = Readonly<Record<'folder' | 'home', string>>;

@@ -3,11 +3,6 @@ import { tokenVariable } from '../base/tokenVariable.js';
 
 type Entry = Readonly<Record<string, unknown>>;
 
-interface ConnectCommand {
-  readonly id: string | undefined;
-  readonly folder: string | undefined;
-}
-
 /** Returns the toolset behind an entry, by its address on any port of this machine or by `connect`. */
 export function toolsetOf(entry: Entry): string | undefined {
   return connectOf(entry)?.id ?? toolsetOfAddress(entry);
@@ -16,7 +11,7 @@ export function toolsetOf(entry: Entry): string | undefined {
 const withValue: ReadonlySet<string> = new Set(['-C', '--folder', '--token-file', '--allow', '--ask', '--deny']);
 
 /** Reads an entry that starts `connect`. The program in front of it may be any with our name, or with `-C`. */
-export function connectOf({ command, args }: Entry): ConnectCommand | undefined {
+export function connectOf({ command, args }: Entry) {
   const words: unknown[] = [command, args ?? []].flat();
   const at = words.indexOf('connect');
   const before = words.slice(0, at).some((word) => typeof word === 'string' && /\bmcp-toolsets\b/.test(word));

@@ -15,7 +15,6 @@ interface PlanRequest extends Omit<ImportRequest, 'existing' | 'held'> {
   readonly config: string | undefined;
   /** True if the editor starts the servers of this file too (G3i). */
   readonly isOfEditor: boolean;
-  /** Returns the value of a variable of the host or of an entered secret. */
   readonly valueOf: Held;
 }
 

@@ -8,13 +8,9 @@ import type { ValueNode } from '../yaml/valueNodes.js';
 
 export type SourceForm = 'json' | 'toml' | 'yaml';
 
-interface Source {
-  readonly root: Readonly<Record<string, unknown>>;
-  /** The paths of duplicate keys. The last one counts. */
-  readonly twice: readonly string[];
-}
+type Source = Readonly<{ root: Readonly<Record<string, unknown>>; twice: readonly string[] }>;
 
-/** Returns a phrase for an unreadable text. */
+/** Returns the value with the paths of duplicate keys, of which the last counts, or a phrase for an unreadable text. */
 export function readSource(source: string, form: SourceForm): Source | string {
   const text = withoutMark(source);
   if (form === 'toml') return readToml(text);
@@ -39,17 +35,12 @@ function readToml(text: string): Source | string {
   }
 }
 
-/** A decimal number. Other programs read the value of any other number. */
-const decimal = /^-?\d+(?:\.\d+)?$/;
-
-/**
- * Returns the plain value as programs read JSON: the last of duplicate keys counts. A number that would be written in
- * another way is a text, because it may be an id or a version.
- */
+/** The last of duplicate keys counts. A decimal number that would be written in another way is a text, perhaps an id. */
 function lastOf(node: ValueNode, path: string, twice: string[]): unknown {
   if (node.kind === 'scalar') {
     const { value, source } = node;
-    return typeof value === 'number' && decimal.test(source) && String(value) !== source ? source : value;
+    const isDecimal = typeof value === 'number' && /^-?\d+(?:\.\d+)?$/.test(source);
+    return isDecimal && String(value) !== source ? source : value;
   }
   if (node.kind === 'list') return node.items.map((item, index) => lastOf(item, `${path}${index}.`, twice));
   const entries = new Map([...node.entries].map(([key, { value }]) => [key, value]));

@@ -1,9 +1,4 @@
-/**
- * Translates one server of another program into an entry of `.minds/mcp.yaml` (C6). If the entry would behave differently,
- * it gets `enabled: false` and a note.
- *
- * Invariants: every key of the original is translated or named in a note. No secret gets into entry or note.
- */
+/** Translates one server (C6): every key is in the entry or in a note, and no secret is in either. */
 import path from 'node:path';
 import { isObject } from '../base/isObject.js';
 import { isBelow } from '../base/paths.js';
@@ -292,25 +287,16 @@ const allowKeys = ['enabled_tools', 'enabledTools', 'allowedTools', 'allowed_too
 const denyKeys = ['disabled_tools', 'disabledTools', 'deniedTools', 'excludeTools', 'excludedTools'];
 const trustKeys = ['alwaysAllow', 'autoApprove', 'autoAllow', 'auto_approve', 'trust'];
 
-const permissionsOfModes: ReadonlyMap<unknown, string> = new Map([
-  ['approve', 'allow'],
-  ['auto', 'allow'],
-  ['prompt', 'ask'],
-]);
+const permissionsOfModes = new Map<unknown, string>(Object.entries({ approve: 'allow', auto: 'allow', prompt: 'ask' }));
 
-/** Notes an unusable value. @param decides true if the server would do something else without it */
-type Complain = (message: string, decides: boolean) => undefined;
-
-/**
- * Reads the keys of one server by type. It remembers each key and notes each value of another type, so import drops no
- * key in silence.
- */
+/** Reads the keys of one server by type. Each unread key and unusable value has a note, so import drops no key in silence. */
 class Keys {
   private readonly read = new Set<string>();
 
+  /** @param complain `decides` is true if the server would do something else without the value */
   constructor(
     private readonly raw: Table,
-    private readonly complain: Complain,
+    private readonly complain: (message: string, decides: boolean) => undefined,
   ) {}
 
   has(...keys: string[]): boolean {

@@ -1,7 +1,4 @@
-/**
- * The values of an imported server (C6). A secret becomes a reference to a secret of the person. A reference becomes a
- * reference to a host variable. A value with several references becomes one new variable. A note names what to enter or set.
- */
+/** The values of an imported server (C6): secrets and references become references here, with a note on what to set. */
 import { isSecret, secretSpansOf, withoutSecrets, type SecretSpan } from '../base/secrets.js';
 import { asText } from '../base/text.js';
 import type { Dialect, Table } from './dialects.js';
@@ -15,10 +12,7 @@ import {
   type Syntax,
 } from '../config/foreignReferences.js';
 
-/**
- * Returns the value of a name that is in use outside the import: an empty text if unknown, undefined for a free name. The
- * environment counts only for inputs: their ids may be `path` or `home`, and a secret is usually in a variable of its name.
- */
+/** Returns the value of a used name, empty if unknown; undefined if free. The environment counts only for inputs. */
 export type Held = (name: string, isInput: boolean) => string | undefined;
 
 export class Variables {
@@ -61,13 +55,8 @@ function variableName(text: string): string {
   return (/^\d/.test(name) ? `_${name}` : name || 'VALUE').toUpperCase();
 }
 
-/** An `input` of VS Code: a question to the person. */
-export interface Input {
-  readonly description: string;
-  /** The default, unless the input is a password. */
-  readonly byDefault: string | undefined;
-  readonly isPassword: boolean;
-}
+/** An `input` of VS Code: a question to the person. A password has no default. */
+export type Input = Readonly<{ description: string; byDefault: string | undefined; isPassword: boolean }>;
 
 export interface TranslationContext {
   readonly dialect: Dialect;
@@ -76,10 +65,8 @@ export interface TranslationContext {
   readonly variables: Variables;
 }
 
-interface NamedSecret extends SecretSpan {
-  /** The name of the option, variable, header or parameter, or an empty text. */
-  readonly name: string;
-}
+/** With the name of the option, variable, header or parameter, or an empty text. */
+type NamedSecret = SecretSpan & { readonly name: string };
 
 interface Slot {
   readonly where: string;
@@ -321,13 +308,11 @@ function joined(pieces: readonly Piece[]): string {
 /** The longest name with the signs behind it. A text may have many secrets, so the search back has a limit. */
 const longestSecretName = 100;
 
-const schemes: ReadonlySet<string> = new Set(['bearer', 'basic', 'token']);
-
 /** Returns the name in `NAME=`, `name: Bearer ` and the like at the end of a text. */
 function nameBefore(text: string): string | undefined {
   const rest = text.trimEnd();
   const word = rest.length < text.length ? (/[A-Za-z]{5,6}$/.exec(rest)?.[0] ?? '') : '';
-  const sign = (schemes.has(word.toLowerCase()) ? rest.slice(0, -word.length) : rest).trimEnd();
+  const sign = (/^(?:bearer|basic|token)$/i.test(word) ? rest.slice(0, -word.length) : rest).trimEnd();
   if (!/[=:]$/.test(sign)) return undefined;
   return /[A-Za-z_][\w.-]*$/.exec(sign.slice(0, -1).trimEnd())?.[0];
 }

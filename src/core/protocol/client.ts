@@ -1,7 +1,4 @@
-/**
- * The client behind a request to a server: one session of an agent. The server may send it requests and notifications
- * (G4). Servers learn only the capabilities we forward.
- */
+/** The client behind a request: one session of an agent (G4). Servers learn only the capabilities we forward. */
 import type { ClientCapabilities } from '@modelcontextprotocol/sdk/types.js';
 import { canonicalJson } from '../base/canonicalJson.js';
 import { isObject } from '../base/isObject.js';
@@ -10,17 +7,11 @@ import { tasksExtension } from './versions.js';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/**
- * `editor` gets short names and replacements for results dropped by the editor (V1, G3a). `agentHost` is an agent
- * outside the editor's window: it gets the same, and each of its sessions is a conversation.
- */
+/** `editor` gets short names and no dropped results (V1, G3a). So does `agentHost`; its sessions are conversations. */
 export type ClientKind = 'editor' | 'agentHost' | 'plain';
 
-export interface AskOptions {
-  readonly onProgress?: ((progress: Fields) => void) | undefined;
-  /** The key of the request in a result of 2026-07-28 requiring input. */
-  readonly key?: string | undefined;
-}
+/** `key` is that of the request in a result of 2026-07-28 requiring input. */
+export type AskOptions = Readonly<{ onProgress?: ((progress: Fields) => void) | undefined; key?: string | undefined }>;
 
 export interface ServerClient {
   /** The same object for all requests of one session. */
@@ -51,10 +42,7 @@ export interface ServerClient {
 export type ClientChange = 'roots' | 'logLevel' | 'gone';
 
 /** The expected client of an instance started early: its capabilities and its roots. */
-export interface ExpectedClient {
-  readonly capabilities: Fields;
-  readonly roots: () => readonly { readonly uri: string; readonly name: string }[];
-}
+export type ExpectedClient = Readonly<{ capabilities: Fields; roots: () => readonly Record<'uri' | 'name', string>[] }>;
 
 export const noClient: ExpectedClient = { capabilities: {}, roots: () => [] };
 

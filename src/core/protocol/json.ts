@@ -1,7 +1,4 @@
-/**
- * Reads foreign JSON within bounds (S2). Recursion over a value from `parseFlattened` is safe, and its memory is in
- * proportion to its text. Everything here is pure.
- */
+/** Reads foreign JSON within bounds (S2). Recursion over a value from `parseFlattened` is safe. Pure. */
 import { StringDecoder } from 'node:string_decoder';
 import type { Sliced } from '../base/turns.js';
 
@@ -34,20 +31,14 @@ export function storedJson(text: string): unknown {
   }
 }
 
-/**
- * Parts below twice the accepted depth are cut off. So a part of too great a depth costs only itself, and its reader
- * still sees the depth.
- */
+/** Cuts off parts below twice the accepted depth: they cost only themselves, and their reader still sees the depth. */
 export function parseFlattened(text: string): unknown {
   const value = parseJson(text);
   if (nestsTooDeep(text, 2 * deepestValue) && isContainer(value)) cutBelow(value, 2 * deepestValue);
   return value;
 }
 
-/**
- * True if valid JSON is nested too deep. Its value may be less deep only if an object has a key twice. It reads the
- * text, because a walk through the value takes as long as parsing it.
- */
+/** True if valid JSON is nested too deep. Reads the text, because a walk through the value takes as long as parsing. */
 export function nestsTooDeep(text: string, limit = deepestValue): boolean {
   // Each level has two brackets.
   return text.length > 2 * limit && holdsMore(text, Infinity, limit);
@@ -139,7 +130,13 @@ class SliceReader {
   private at = 0;
   private containers = 0;
   private deepest = 0;
+  private rested = 0;
   private readonly large: Container[] = [];
+  /** The text up to here is scanned. It is inside of a string after an escaped quotation mark. */
+  private ahead = 0;
+  private isInString = false;
+  /** The last scanned comma of each open container; -1 without one. */
+  private readonly commas: number[] = [];
 
   constructor(private readonly text: string) {}
 
@@ -156,10 +153,15 @@ class SliceReader {
     const closes = isList ? closesList : closesObject;
     const value: Container = isList ? [] : {};
     this.large.push(value);
+    if (this.commas.length < depth) this.opened();
     let keys = 0;
     for (let before = 0, code = 0; code !== closes; before = code) {
       this.at += 1;
-      yield;
+      // Each rest costs as much as the container is deep.
+      if (this.at > this.rested + pieceLength / 4) {
+        this.rested = this.at;
+        yield;
+      }
       const isEnd = this.next() === closes;
       const end = this.endOfMembers(depth);
       if (end === undefined) {
@@ -175,33 +177,35 @@ class SliceReader {
       if (!isList && keys > mostKeys) throw new SyntaxError(`It has an object with more than ${mostKeys} keys.`);
     }
     this.at += 1;
+    this.commas.length = depth - 1;
     return value;
   }
 
-  /**
-   * Returns the end of the members that fit into a piece: a comma or the bracket behind the last one. Undefined if the
-   * first member does not fit.
-   */
+  /** Returns the end of the members that fit into a piece, if one does. Scans each character once, at any depth. */
   private endOfMembers(depth: number): number | undefined {
-    const { text } = this;
+    const { text, commas } = this;
     // A member at the greatest depth is cut off, so it is read whole.
     const limit = this.at + (depth < 2 * deepestValue ? pieceLength : longestToken);
-    let end: number | undefined;
-    let [inner, deepest, found, counted] = [0, 0, 0, 0];
-    for (let at = this.at; at < limit && at < text.length && inner >= 0; at++) {
-      const code = text.charCodeAt(at);
-      if (code === quote) at = endOfString(text, at, limit);
-      else if (code === opensList || code === opensObject) {
-        found++;
-        inner++;
-        if (inner > deepest) deepest = inner;
-      } else if (code === closesList || code === closesObject) inner--;
-      if (inner < 0 || (code === comma && inner === 0)) [end, counted] = [at, found];
+    if (this.ahead < this.at) [this.ahead, this.isInString] = [this.at, false];
+    let { ahead } = this;
+    for (; ahead < limit && ahead < text.length && commas.length >= depth; ahead++) {
+      const code = text.charCodeAt(ahead);
+      if (this.isInString || code === quote) {
+        ahead = endOfString(text, this.isInString ? ahead - 1 : ahead, limit);
+        this.isInString = isEscaped(text, ahead);
+      } else if (code === comma) commas[commas.length - 1] = ahead;
+      else if (code === opensList || code === opensObject) this.opened();
+      else if (code === closesList || code === closesObject) commas.pop();
     }
-    this.deepest = Math.max(this.deepest, depth + deepest);
-    this.containers += counted + (end === undefined ? 1 : 0);
-    if (this.containers > mostContainers) throw tooManyContainers();
-    return end;
+    this.ahead = ahead;
+    if (commas.length < depth) return ahead - 1;
+    const last = commas[depth - 1] ?? -1;
+    return last < this.at ? undefined : last;
+  }
+
+  private opened(): void {
+    this.deepest = Math.max(this.deepest, this.commas.push(-1));
+    if (++this.containers > mostContainers) throw tooManyContainers();
   }
 
   /** Returns the number of members. */

@@ -1,7 +1,4 @@
-/**
- * Reads and writes JSON-RPC. Reading never throws. Clients are read strictly, and servers tolerantly, because a call
- * would hang without its answer. Messages are written around existing JSON, to use cached lists.
- */
+/** JSON-RPC. Reading never throws, and is tolerant to servers only, because a call would hang without its answer. */
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { withoutMark } from '../base/byteOrderMark.js';
 import { isObject } from '../base/isObject.js';
@@ -26,12 +23,7 @@ export const exchangeMs = 20 * unaskedMs;
 
 export type RequestId = string | number;
 
-export interface RequestMessage {
-  readonly kind: 'request';
-  readonly id: RequestId;
-  readonly method: string;
-  readonly params: Fields | undefined;
-}
+export type RequestMessage = Readonly<{ kind: 'request'; id: RequestId; method: string; params: Fields | undefined }>;
 
 export type Message =
   | RequestMessage

@@ -3,16 +3,8 @@ import { isObject } from '../base/isObject.js';
 import { deepestValue } from './json.js';
 import { taskMethods } from './versions.js';
 
-export interface MirroredParam {
-  /** The name of its header after `Mcp-Param-`. */
-  readonly header: string;
-  readonly path: readonly string[];
-}
-
-type Mirrored =
-  | { readonly kind: 'right'; readonly params: readonly MirroredParam[] }
-  /** `detail` completes "The tool …". */
-  | { readonly kind: 'wrong'; readonly detail: string };
+/** `header` is the name of its header after `Mcp-Param-`. */
+export type MirroredParam = Readonly<{ header: string; path: readonly string[] }>;
 
 const annotation = 'x-mcp-header';
 const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
@@ -72,7 +64,8 @@ export function mirrorMismatch(
   return undefined;
 }
 
-export function mirroredParams(schema: unknown): Mirrored {
+/** Returns a text that completes "The tool …" for a schema with a wrong annotation. */
+export function mirroredParams(schema: unknown): readonly MirroredParam[] | string {
   const params: MirroredParam[] = [];
   const seen = new Set<string>();
   let detail: string | undefined;
@@ -102,7 +95,7 @@ export function mirroredParams(schema: unknown): Mirrored {
     }
   };
   walk(schema, [], 0);
-  return detail === undefined ? { kind: 'right', params } : { kind: 'wrong', detail };
+  return detail ?? params;
 }
 
 export function withoutMirroring(schema: unknown): unknown {

@@ -3,11 +3,7 @@ import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import type { CancelSignal } from '../base/cancellation.js';
 import type { ClientKind, Fields, ServerClient } from './client.js';
 
-export interface Progress {
-  readonly progress: number;
-  readonly total?: number;
-  readonly message?: string;
-}
+export type Progress = Readonly<{ progress: number; total?: number; message?: string }>;
 
 export interface RequestTerms {
   /** The `_meta` for the server. The connection adds the progress token. */
@@ -16,19 +12,15 @@ export interface RequestTerms {
   readonly signal: CancelSignal;
   onProgress?: ((progress: Progress) => void) | undefined;
   readonly client?: ServerClient | undefined;
-  /**
-   * The instance that may serve it. By default, the instance of the conversation, or a new one.
-   * `held`: only an instance that the conversation holds already (G8). `any`: each living one, because all answer the same.
-   */
+  /** By default that of the conversation, or a new one. `held`: only one it holds (G8). `any`: each living one. */
   readonly instance?: 'held' | 'any' | undefined;
-  /** Set by the recorder. A copy of the request would cost more than the record (P11). */
+  /** Set by the recorder (H1b). A copy of the request would cost more than the record (P11). */
   recording?: RequestRecording | undefined;
 }
 
-/** What the record of calls has to learn about a request (H1b). */
+/** `onSend` is called when the request leaves for an instance. */
 interface RequestRecording {
-  onFound(tool: { readonly published: string; readonly original: string }): void;
-  /** Called when the request leaves for an instance. */
+  onFound(tool: Readonly<Record<'published' | 'original', string>>): void;
   onSend(instance: string, sent: Fields | undefined): void;
 }
 
@@ -44,11 +36,8 @@ export interface OtherRequest extends RequestTerms {
   readonly params: Fields;
 }
 
-export interface Destination {
-  readonly toolset: string;
-  /** The conversation with the instance for the request (G3). */
-  readonly conversation: string;
-}
+/** `conversation` is the one with the instance for the request (G3). */
+export type Destination = Readonly<Record<'toolset' | 'conversation', string>>;
 
 export interface ToolsetCall extends ToolCall, Destination {
   /** The kind of client, for its names of tools; by default `plain`, with published names. */
@@ -90,16 +79,10 @@ export type LeaseNews =
   | { readonly kind: 'shared'; readonly cause: string };
 
 /** Why a call has no answer of its server. `reason` has no text of a server or an agent. */
-export interface Unanswered {
-  readonly kind: 'refused' | 'timed out' | 'lost' | 'not sent';
-  readonly reason: string;
-}
+export type Unanswered = Readonly<{ kind: 'refused' | 'timed out' | 'lost' | 'not sent'; reason: string }>;
 
-/** What the record of calls adds to a result, if calls are recorded (H1b). */
-interface Recorded {
-  /** `id` is that of the fact. `received` has to be set to the result as the client gets it. */
-  record?: { readonly id: string; received: unknown };
-}
+/** For the record of calls (H1b): the id of the fact. `received` has to be set to the result as the client gets it. */
+type Recorded = { record?: { readonly id: string; received: unknown } };
 
 export type ToolOutcome = Outcome<
   CallToolResult,

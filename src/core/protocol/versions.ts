@@ -85,8 +85,6 @@ export function isAboutTask(method: string): boolean {
   return method === watchTask || taskMethods.includes(method);
 }
 
-const finalStates: readonly unknown[] = ['completed', 'failed', 'cancelled'];
-
 /** @param declared by a client or by a server */
 export function knowsTasks({ extensions }: { readonly extensions?: unknown }): boolean {
   return isObject(extensions) && isObject(extensions[tasksExtension]);
@@ -105,7 +103,7 @@ export function needsTask({ execution }: { readonly execution?: unknown }): bool
 
 /** True if an answer to `tasks/get` is the last report of the task. */
 export function isFinal({ status }: Fields): boolean {
-  return finalStates.includes(status);
+  return status === 'completed' || status === 'failed' || status === 'cancelled';
 }
 
 /** Returns the result of a finished task; undefined if it has none. */
@@ -126,9 +124,7 @@ export const tasksNotDeclared: RpcError = {
   data: { requiredCapabilities: { extensions: { [tasksExtension]: {} } } },
 };
 
-/** The longest id, in characters. */
-const longest = 1_024;
-
+/** Longer ids are not kept. */
 export function isKeptId(value: unknown): value is string {
-  return typeof value === 'string' && value !== '' && value.length <= longest;
+  return typeof value === 'string' && value !== '' && value.length <= 1_024;
 }

@@ -24,8 +24,8 @@ export const lookedAt = perObject((tool: OfferedTool) => {
   const { inputSchema, outputSchema, ...rest } = tool;
   const unusable = unusableTopLevel(inputSchema, 'inputSchema');
   if (unusable !== undefined) return { unusable, readable: tool };
-  const isMirroredRightly = mirroredParams(inputSchema).kind === 'right';
-  const mirrored = isMirroredRightly ? inputSchema : (withoutMirroring(inputSchema) as typeof inputSchema);
+  const isWrong = typeof mirroredParams(inputSchema) === 'string';
+  const mirrored = isWrong ? (withoutMirroring(inputSchema) as typeof inputSchema) : inputSchema;
   const input = { ...rest, inputSchema: withoutBooleanProperties(mirrored) };
   // The editor gets no output schemas.
   const refused = refusedPart(inputSchema, 'inputSchema', 0);

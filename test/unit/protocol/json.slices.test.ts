@@ -103,6 +103,17 @@ describe('JSON in slices', () => {
     assert.ok(isTooDeep(deep));
   });
 
+  it('reading in slices takes about as long for deep values as for flat ones', () => {
+    const msOf = (depth: number): number => {
+      const one = `${'['.repeat(depth)}${many('1', 8_300)}${']'.repeat(depth)}`;
+      const start = performance.now();
+      atOnce(parsedInSlices(`[${many(one, 60)}]`));
+      return performance.now() - start;
+    };
+    const flat = Math.max(msOf(1), 20);
+    for (const depth of [250, 500]) assert.ok(msOf(depth) < 15 * flat, `${depth} levels`);
+  });
+
   it('reading in slices yields after each piece', () => {
     for (const [what, text] of Object.entries(wholes)) {
       let slices = 0;

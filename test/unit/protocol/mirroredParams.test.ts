@@ -8,14 +8,11 @@ const of = (properties: object, more: object = {}): unknown => mirroredParams({ 
 describe('mirrored parameters (X8)', () => {
   it('mirrored parameters are found below properties only', () => {
     const deep = { type: 'object', properties: { b: { type: 'integer', 'x-mcp-header': 'B' } } };
-    assert.deepEqual(of({ a: text('A'), deep, plain: { default: text('D'), enum: [text('E')] } }), {
-      kind: 'right',
-      params: [
-        { header: 'A', path: ['a'] },
-        { header: 'B', path: ['deep', 'b'] },
-      ],
-    });
-    assert.deepEqual(mirroredParams(undefined), { kind: 'right', params: [] });
+    assert.deepEqual(of({ a: text('A'), deep, plain: { default: text('D'), enum: [text('E')] } }), [
+      { header: 'A', path: ['a'] },
+      { header: 'B', path: ['deep', 'b'] },
+    ]);
+    assert.deepEqual(mirroredParams(undefined), []);
   });
 
   it('mirrored parameters in other places make the tool invalid', () => {
@@ -32,7 +29,7 @@ describe('mirrored parameters (X8)', () => {
       of({}, { $defs: { a: text('A') } }),
       mirroredParams({ type: 'string', 'x-mcp-header': 'Root' }),
     ];
-    for (const one of wrong) assert.equal((one as { kind: string }).kind, 'wrong', JSON.stringify(one));
+    for (const one of wrong) assert.equal(typeof one, 'string', JSON.stringify(one));
   });
 
   it('mirrored headers must match the parameters in the body, and numbers match by value', () => {

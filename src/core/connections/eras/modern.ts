@@ -134,7 +134,7 @@ export class ModernProtocol implements Protocol {
   whatIsWrongWithTool({ inputSchema }: Fields): string | undefined {
     if (!this.hasHeaders) return undefined;
     const mirrored = mirroredParams(inputSchema);
-    return mirrored.kind === 'wrong' ? mirrored.detail : undefined;
+    return typeof mirrored === 'string' ? mirrored : undefined;
   }
 
   dispose(): void {

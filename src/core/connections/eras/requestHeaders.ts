@@ -22,7 +22,7 @@ export class RequestHeaders {
     for (const tool of tools as unknown[]) {
       if (!isObject(tool) || typeof tool['name'] !== 'string') continue;
       const mirrored = mirroredParams(tool['inputSchema']);
-      if (mirrored.kind === 'right' && mirrored.params.length > 0) this.tools.set(tool['name'], mirrored.params);
+      if (typeof mirrored !== 'string' && mirrored.length > 0) this.tools.set(tool['name'], mirrored);
       else this.tools.delete(tool['name']);
     }
   }

@@ -95,7 +95,7 @@ const appsIn = perObject(({ tools }: ServedToolset) => {
 
 const mirroredIn = perObject(({ tools, appTools = [] }: ServedToolset) => {
   const found = [...tools, ...appTools].map(({ name, inputSchema }) => [name, mirroredParams(inputSchema)] as const);
-  return new Map(found.map(([name, mirrored]) => [name, mirrored.kind === 'right' ? mirrored.params : []]));
+  return new Map(found.map(([name, mirrored]) => [name, typeof mirrored === 'string' ? [] : mirrored]));
 });
 
 const withAppTools = perObject((served: ServedToolset): ServedToolset => {
