@@ -15,7 +15,7 @@ import type { Services } from '../instances/services.js';
 import { Start } from '../instances/starts.js';
 import { expectedClient, type Fields } from '../protocol/client.js';
 import type { FilteredToolsReport } from '../tools/problems.js';
-import { failureOf, takesDown, type Failure, type FailureCause } from './failure.js';
+import { failureOf, type Failure, type FailureCause } from './failure.js';
 import { Offer } from './offers.js';
 import {
   approvalOf,
@@ -102,8 +102,8 @@ export class ServerUnit {
     }
     if (this.serving) return this.serving;
     if (signal.aborted) return { kind: 'cancelled' };
-    const { failure } = this;
-    if (failure?.kind === 'startFailed') return { kind: 'startFailed', failure: failure.failure };
+    const failure = this.failure?.start;
+    if (failure) return { kind: 'startFailed', failure };
     return { kind: 'notSent', cause: 'the server was stopped or changed' };
   }
 
@@ -276,7 +276,7 @@ export class ServerUnit {
     if (outcome.kind === 'failed')
       this.failure = failureOf({ kind: 'startFailed', failure: outcome.failure }, this.deps);
     // With `start: call`, the next call tries again.
-    if (!startsOnCall(attempt.definition) || this.failure?.kind === 'refused') this.standDown();
+    if (!startsOnCall(attempt.definition) || (this.failure && !this.failure.start)) this.standDown();
     this.changed();
   }
 
@@ -306,7 +306,7 @@ export class ServerUnit {
     if (!serving) return;
     this.failure = undefined;
     // A failed start counts until a start succeeds, and an edit asks for one if no instance is live (R2).
-    if (serving.failure && takesDown(serving.failure) && !serving.pool.open) this.ends.add(serving.startAgain());
+    if (serving.failure?.takesDown && !serving.pool.open) this.ends.add(serving.startAgain());
     const refused = serving.recurate(definition);
     if (refused) this.failure = failureOf(refused, this.deps);
   }

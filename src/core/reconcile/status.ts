@@ -1,17 +1,14 @@
 /** The one snapshot for every view, immutable. A view never asks a connection. */
 import type { ChangedOffer } from '../approval/offerPrints.js';
 import { isForAppAlone } from '../apps/toolMeta.js';
-import { assertNever } from '../base/assertNever.js';
 import { isLoopback } from '../base/loopback.js';
 import type { Place, Problem } from '../base/problem.js';
 import { usesSecrets } from '../config/read/launchReferences.js';
 import { isEnabled, startOfFile, type ConfiguredServer, type Launch, type ServerDefinition } from '../config/model.js';
 import type { SignInStatus } from '../connections/http/oauth/contract.js';
 import { type ExcludedTool, noResources, type Toolset } from '../tools/catalogue.js';
-import type { At } from '../tools/problems.js';
 import { savedTokens } from '../tools/tokens.js';
-import { describeFailure, takesDown, type Failure } from './failure.js';
-import { approvalPending, connectionLost, refreshFailed, signInProblems, startFailed } from './problems.js';
+import { approvalPending, refreshFailed, signInProblems } from './problems.js';
 import type { ServerUnit } from './serverUnit.js';
 
 export type ServerState =
@@ -57,10 +54,10 @@ function stateOf(facts: UnitFacts): ServerState {
   const starting = serving?.pool.startingSince;
   if (starting !== undefined) return { kind: 'starting', since: starting };
   const pending = serving?.reconnection.pending;
-  if (pending)
-    return { kind: 'reconnecting', ...pending, cause: serving.failure ? describeFailure(serving.failure).reason : '' };
-  const down = serving?.failure && takesDown(serving.failure) ? serving.failure : failure;
-  if (down && wanted?.kind === 'valid') return { kind: 'failed', since: down.since, ...describeFailure(down) };
+  if (pending) return { kind: 'reconnecting', ...pending, cause: serving.failure?.reason ?? '' };
+  const down = serving?.failure?.takesDown ? serving.failure : failure;
+  if (down && wanted?.kind === 'valid')
+    return { kind: 'failed', since: down.since, reason: down.reason, fix: down.fix };
   if (serving) return { kind: 'idle', since: serving.idleSince ?? serving.since };
   if (facts.standIn) return { kind: 'remembered', since: facts.standIn.rememberedAt };
   if (facts.approval.kind === 'pending') return { kind: 'pending' };
@@ -75,8 +72,7 @@ function previousOf(facts: UnitFacts): { readonly since: number; readonly reason
   if (facts.startingSince !== undefined) return { since, reason: 'Its new definition is starting.' };
   const { failure } = facts;
   if (!failure) return { since, reason: 'Its new definition was not applied.' };
-  const { reason } = describeFailure(failure);
-  return { since, reason: failure.kind === 'startFailed' ? `Its new definition ${reason}` : reason };
+  return { since, reason: failure.start ? `Its new definition ${failure.reason}` : failure.reason };
 }
 
 /** Places of an earlier text are wrong in the present one: only errors stay, at its beginning. */
@@ -102,23 +98,11 @@ export function problemsOf(facts: UnitFacts, signIn: SignInStatus = notAsked): r
   if (serving?.refreshFailure !== undefined) problems.push(refreshFailed(at, serving.refreshFailure));
   for (const problem of signInProblems(at, signIn)) problems.push(problem);
   for (const failure of [facts.failure, serving?.failure]) {
-    if (!failure || isForSignIn(failure)) continue;
-    for (const problem of problemsOfFailure(at, failure)) problems.push(problem);
+    // The status of the sign-in already says it, and may be newer.
+    if (!failure || failure.start?.code === 'sign-in-needed') continue;
+    for (const problem of failure.problems(at)) problems.push(problem);
   }
   return problems;
-}
-
-function problemsOfFailure(at: At, failure: Failure): readonly Problem[] {
-  switch (failure.kind) {
-    case 'startFailed':
-      return [startFailed(at, failure.failure)];
-    case 'refused':
-      return failure.problems;
-    case 'lost':
-      return [connectionLost(at, failure.cause)];
-    default:
-      return assertNever(failure);
-  }
 }
 
 function instancesOf(facts: UnitFacts) {
@@ -134,11 +118,6 @@ function instancesOf(facts: UnitFacts) {
 }
 
 const notAsked: SignInStatus = { kind: 'none' };
-
-/** The status of the sign-in already says it, and may be newer. */
-function isForSignIn(failure: Failure): boolean {
-  return failure.kind === 'startFailed' && failure.failure.code === 'sign-in-needed';
-}
 
 /** These states say more than the lack of a sign-in. */
 const withoutSignIn: readonly ServerState['kind'][] = ['disabled', 'invalid', 'pending', 'starting'];
