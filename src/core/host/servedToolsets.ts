@@ -71,18 +71,9 @@ export function servedWithout(
   clientKind: ClientKind,
 ): ServedToolset {
   const { id, trulyStateless } = server;
-  return {
-    id,
-    serverName: clientKind === 'plain' ? id : shortName,
-    instructions: whyNothing(server),
-    tools: [],
-    prompts: [],
-    resources: [],
-    templates: [],
-    features: toolsAlone,
-    isLeased: trulyStateless !== true,
-    canGain: true,
-  };
+  const nothing = { tools: [], prompts: [], resources: [], templates: [], features: toolsAlone, canGain: true };
+  const serverName = clientKind === 'plain' ? id : shortName;
+  return { ...nothing, id, serverName, instructions: whyNothing(server), isLeased: trulyStateless !== true };
 }
 
 /** The id of a task names its toolset. No other extension does, so they are left out. */

@@ -2,16 +2,9 @@
 import type { ApprovalStatus } from '../approval/approvals.js';
 import { isEnabled, type ConfiguredServer, type ServerDefinition } from '../config/model.js';
 
-export interface Running {
-  readonly serving: Pick<ServerDefinition, 'launchHash' | 'viewHash'> | undefined;
-  readonly starting: Pick<ServerDefinition, 'launchHash'> | undefined;
-  readonly stopped: Pick<ServerDefinition, 'launchHash' | 'viewHash'> | undefined;
-}
+export type Running = Readonly<Record<'serving' | 'starting' | 'stopped', ServerDefinition | undefined>>;
 
-interface Permits {
-  readonly wanted: boolean;
-  readonly serving: boolean;
-}
+type Permits = Readonly<Record<'wanted' | 'serving', boolean>>;
 
 export type Step =
   | { readonly kind: 'none' }

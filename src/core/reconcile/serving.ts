@@ -2,7 +2,6 @@
  * The serving part of one server (R2, R3, R6): the last-known-good definition, its lists and its instances. Invariants:
  * the published tools change in one step (`onPublish`); a list with an error changes nothing.
  */
-import { isDeepStrictEqual } from 'node:util';
 import { assertNever } from '../base/assertNever.js';
 import { delay } from '../base/clock.js';
 import { SingleFlight } from '../base/singleFlight.js';
@@ -60,14 +59,12 @@ export class Serving {
   definition: ServerDefinition;
   curated: Curated;
   instructions: string | undefined;
-  features: ServerFeatures;
-  readonly since: number;
   failure: Failure | undefined;
   private commonFailure: string | undefined;
   private readonly ownFailures = new WeakMap<Instance, string>();
   /** The newest list, if it gives two tools one name. Other transforms may make it right. */
   private rejected: Offer | undefined;
-  idleSince: number | undefined;
+  idleSince: number;
 
   readonly pages: AppPages;
   private readonly offers: Offers;
@@ -88,9 +85,8 @@ export class Serving {
     this.curated = curated;
     this.instructions = connection.instructions;
     this.spoken = spokenBy(connection);
-    this.features = featuresOf(connection.capabilities, connection.protocolVersion);
-    this.since = services.clock.now();
-    this.listedAt = this.since;
+    this.idleSince = services.clock.now();
+    this.listedAt = this.idleSince;
     this.offers = new Offers(offer, declared);
     const definitionNow = (): ServerDefinition => this.definition;
     const onEvent = (event: PoolEvent): void => this.follow(event);
@@ -110,6 +106,10 @@ export class Serving {
   get refreshFailure(): string | undefined {
     const own = (instance: Instance): string | undefined => this.ownFailures.get(instance) ?? this.refusalOf(instance);
     return this.commonFailure ?? this.pool.live.filter((one) => this.isInUse(one)).flatMap((one) => own(one) ?? [])[0];
+  }
+
+  get features(): ServerFeatures {
+    return featuresOf(this.spoken.capabilities, this.spoken.protocolVersion);
   }
 
   get listing(): ToolListing {
@@ -248,7 +248,7 @@ export class Serving {
     const isAsBefore = !isStart && !this.rejected && offer === this.offers.ofInstance(instance);
     const isCommon = this.offers.note(instance, offer, isStart);
     this.ownFailures.delete(instance);
-    if (isCommon && isStart) this.noteFacts(instance.connection);
+    if (isCommon && isStart) this.spoken = spokenBy(instance.connection);
     if (isAsBefore && isCommon) this.commonFailure = undefined;
     if (isAsBefore && (!isCommon || offer === this.offers.common)) return this.deps.onChange();
     const curated = offer.curate(this.definition, this.deps.filteredTools());
@@ -259,13 +259,6 @@ export class Serving {
       this.deps.onPublish();
     }
     this.deps.onChange();
-  }
-
-  private noteFacts(connection: Connection): void {
-    const spoken = spokenBy(connection);
-    if (isDeepStrictEqual(spoken, this.spoken)) return;
-    this.spoken = spoken;
-    this.features = featuresOf(spoken.capabilities, spoken.protocolVersion);
   }
 
   private take(offer: Offer, curated: Curated): void {

@@ -58,7 +58,7 @@ function stateOf(facts: UnitFacts): ServerState {
   const down = serving?.failure?.takesDown ? serving.failure : failure;
   if (down && wanted?.kind === 'valid')
     return { kind: 'failed', since: down.since, reason: down.reason, fix: down.fix };
-  if (serving) return { kind: 'idle', since: serving.idleSince ?? serving.since };
+  if (serving) return { kind: 'idle', since: serving.idleSince };
   if (facts.standIn) return { kind: 'remembered', since: facts.standIn.rememberedAt };
   if (facts.approval.kind === 'pending') return { kind: 'pending' };
   return { kind: 'invalid' };

@@ -21,13 +21,13 @@ interface OfferFilesDeps {
 }
 
 export class OfferFiles {
-  private readonly offers = new Map<string, RememberedOffer | undefined>();
   private readonly toWrite = new Map<string, () => Promise<string | undefined>>();
   private writing: Promise<void> | undefined;
 
   private constructor(
     private readonly deps: OfferFilesDeps,
-    private readonly texts: Map<string, string>,
+    /** A text until its offer is recalled. */
+    private readonly offers: Map<string, RememberedOffer | string | undefined>,
   ) {}
 
   /** Reads the folder. Never rejects: a file with an error is skipped. */
@@ -40,7 +40,7 @@ export class OfferFiles {
         return { launch: launchOfFile(name), file, size: stats?.size ?? 0, at: stats?.mtimeMs ?? 0 };
       }),
     );
-    const texts = new Map<string, string>();
+    const texts = new Map<string, RememberedOffer | string | undefined>();
     let left = mostBytes;
     const kept = files
       .filter(({ launch, size }) => launch !== undefined && size <= largestFile)
@@ -59,24 +59,21 @@ export class OfferFiles {
   }
 
   recall(launch: string): RememberedOffer | undefined {
-    const text = this.texts.get(launch);
-    if (text !== undefined) {
-      this.texts.delete(launch);
-      this.offers.set(launch, readKept(text));
-    }
-    return this.offers.get(launch);
+    const kept = this.offers.get(launch);
+    if (typeof kept !== 'string') return kept;
+    const offer = readKept(kept);
+    this.offers.set(launch, offer);
+    return offer;
   }
 
   /** @param redact removes secrets. An offer with a secret is not kept. */
   remember(launch: string, offer: RememberedOffer, redact: (text: string) => string): void {
-    this.texts.delete(launch);
     this.offers.set(launch, offer);
     this.write(launch, () => keptText(offer, redact));
   }
 
   forget(launch: string): void {
-    if (!this.offers.delete(launch) && !this.texts.delete(launch)) return;
-    this.write(launch, () => Promise.resolve(undefined));
+    if (this.offers.delete(launch)) this.write(launch, () => Promise.resolve(undefined));
   }
 
   async settled(): Promise<void> {
