@@ -10,13 +10,21 @@ import type { ServerState, ServerStatus, StatusSnapshot } from '../reconcile/sta
 import { noResources, type ServedTool, type Toolset } from '../tools/catalogue.js';
 import { adminShortName, editorId } from '../tools/editorNames.js';
 import { toolsAlone } from '../tools/features.js';
-import type { Host } from './hostContract.js';
 
 export const adminId = builtInToolset;
 
+/** Each function rejects with a message for an agent. */
+export interface AdminDeps {
+  /** Resolves to true if the conversation had an instance. It has ended then. */
+  release(server: string, conversation: string): Promise<boolean>;
+  isStopped(server: string): boolean;
+  restart(server: string): Promise<void>;
+  reload(): Promise<void>;
+  snapshot(): StatusSnapshot;
+}
+
 interface AdminTool extends Tool {
-  /** Rejects with a message for an agent. */
-  run(host: Host, input: Fields, conversation: string): Promise<string>;
+  run(deps: AdminDeps, input: Fields, conversation: string): Promise<string>;
 }
 
 const aServer: Tool['inputSchema'] = {
@@ -46,9 +54,9 @@ const adminTools: readonly AdminTool[] = [
       'Ends the instance of an MCP server that belongs to this conversation, and what it holds (open pages, sessions). Call this when you will not need its tools again soon.',
     inputSchema: aServer,
     annotations: harmless,
-    run: async (host, input, conversation) => {
+    run: async (deps, input, conversation) => {
       const server = serverOf(input);
-      if (await host.release(server, conversation, 'this conversation')) return endedText(server);
+      if (await deps.release(server, conversation)) return endedText(server);
       return `This conversation has no instance of "${server}".`;
     },
   },
@@ -59,7 +67,7 @@ const adminTools: readonly AdminTool[] = [
       'Returns the state and the problems of every MCP server, and which servers have an instance for this conversation.',
     inputSchema: nothing,
     annotations: { readOnlyHint: true, openWorldHint: false },
-    run: (host, _, conversation) => Promise.resolve(statusText(host.takeSnapshot(), conversation)),
+    run: (deps, _, conversation) => Promise.resolve(statusText(deps.snapshot(), conversation)),
   },
   {
     name: `${prefix}restart`,
@@ -68,15 +76,15 @@ const adminTools: readonly AdminTool[] = [
       'Restarts an MCP server that hangs or has failed. If each conversation has its own instance, only the instance of this conversation ends, or the spare instance for the next conversation. A server that a person stopped is not started.',
     inputSchema: aServer,
     annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
-    run: async (host, input, conversation) => {
+    run: async (deps, input, conversation) => {
       const server = serverOf(input);
-      if (host.isStopped(server)) {
+      if (deps.isStopped(server)) {
         const how = 'It stays stopped until they start it with “Start Server” in the MCP Toolsets view.';
         throw new Error(`A person stopped "${server}". ${how}`);
       }
-      if (await host.release(server, conversation, 'this conversation')) return endedText(server);
-      await host.restart(server, 'an agent');
-      return statusText(host.takeSnapshot(), conversation, server);
+      if (await deps.release(server, conversation)) return endedText(server);
+      await deps.restart(server);
+      return statusText(deps.snapshot(), conversation, server);
     },
   },
   {
@@ -85,9 +93,9 @@ const adminTools: readonly AdminTool[] = [
     description: 'Reads the config files again and applies the changes, including environment variables.',
     inputSchema: nothing,
     annotations: harmless,
-    run: async (host) => {
-      await host.reload();
-      return statusText(host.takeSnapshot(), undefined);
+    run: async (deps) => {
+      await deps.reload();
+      return statusText(deps.snapshot(), undefined);
     },
   },
 ];
@@ -140,7 +148,7 @@ export function ownReleaseName(shortName: string): string {
 }
 
 export async function callAdminTool(
-  host: Host,
+  deps: AdminDeps,
   published: string,
   input: Fields = {},
   conversation: string,
@@ -149,7 +157,7 @@ export async function callAdminTool(
   const textResult = (text: string): CallToolResult => ({ content: [{ type: 'text', text }] });
   try {
     if (!found) throw new Error(`There is no tool "${published}".`);
-    return textResult(await found.run(host, input, conversation));
+    return textResult(await found.run(deps, input, conversation));
   } catch (error) {
     return { ...textResult(`Error: ${messageOf(error)}`), isError: true };
   }

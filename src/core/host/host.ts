@@ -3,7 +3,6 @@
  * and is always the publication of all registrations in file order; a snapshot has the facts of one moment.
  */
 import { judgeLaunch, launchOf } from '../approval/approvals.js';
-import type { LaunchDescription } from '../approval/fingerprint.js';
 import { canonicalJson } from '../base/canonicalJson.js';
 import type { Disposable } from '../base/disposables.js';
 import { Emitter, type Event } from '../base/events.js';
@@ -21,9 +20,9 @@ import { type StatusSnapshot, inPresentText, problemsOf, statusOf } from '../rec
 import { withoutDataUrls } from '../results/binaries.js';
 import { EnvFiles } from './envFiles.js';
 import { errorResult, failedCall, notMade, requestText, stopped, unknownTool } from './callTexts.js';
-import { adminId, callAdminTool } from './admin.js';
+import { adminId, callAdminTool, type AdminDeps } from './admin.js';
 import { Permission } from './permission.js';
-import type { HostDeps } from './hostContract.js';
+import type { Host, HostDeps } from './hostContract.js';
 import { errorCodes } from '../protocol/errors.js';
 import type { OtherOutcome, ToolOutcome, ToolsetCall, ToolsetRequest } from '../protocol/request.js';
 import { isAboutTask, needsTask } from '../protocol/versions.js';
@@ -35,7 +34,7 @@ import { withoutBarred } from './serverLists.js';
 /** The milliseconds between two updates of the views during calls. */
 const activityMs = 1000;
 
-export class ToolsetHost {
+export class ToolsetHost implements Host {
   private readonly config = new ConfigState();
   private readonly units = new Map<string, ServerUnit>();
   /** The units that left the file and still have calls in flight. */
@@ -58,12 +57,9 @@ export class ToolsetHost {
   private readonly publication: Publication;
   private readonly policy: UnitPolicy;
   readonly permission: Permission;
-  /** Returns the arguments that a call sends (O2, O3). It is here because `override` may not load on activation. */
   readonly completed = completed;
 
-  /** Fires after the snapshot was replaced, once for each turn of the event loop. */
   readonly onDidChange = this.changeEmitter.event;
-  /** Fires with the ids of toolsets that may have changed, in the same turn. An unchanged catalogue is the same object. */
   readonly onDidPublish: Event<readonly string[]>;
 
   constructor(private readonly deps: HostDeps) {
@@ -97,32 +93,27 @@ export class ToolsetHost {
     return this.publication.catalogue;
   }
 
-  launchOf(server: string): LaunchDescription | undefined {
+  launchOf(server: string): ReturnType<Host['launchOf']> {
     return launchOf(this.servers.find(({ id }) => id === server));
   }
 
-  /** Returns the editor's name of a server (G3a), also if nothing is published. */
   shortName(server: string): string {
     return this.publication.shortName(server);
   }
 
-  /** Returns the catalogue that a conversation sees (G3g); by default, the catalogue for all. */
   catalogueFor(conversation: string | undefined): Catalogue {
     return this.publication.catalogueFor(conversation);
   }
 
-  /** Reads the files and applies them. Resolves like `setSources`. */
   async reload(): Promise<void> {
     await this.deps.readSources?.();
     await this.reapply();
   }
 
-  /** Applies the present sources again, because a variable, a secret or another input has changed. */
   reapply(): Promise<void> {
     return this.setSources(this.sources);
   }
 
-  /** Takes all sources, in folder order. Resolves when every server has started or failed, or a later call took over. */
   async setSources(sources: readonly SourceText[]): Promise<void> {
     if (this.disposed) return;
     this.sources = sources;
@@ -185,7 +176,6 @@ export class ToolsetHost {
     return { ...outcome, publishedName: tool.published };
   }
 
-  /** The names in its parameters are the server's own. */
   request(request: ToolsetRequest): Promise<OtherOutcome> {
     return this.deps.services.recorder.recorded(request, () => this.answerOther(request));
   }
@@ -216,7 +206,6 @@ export class ToolsetHost {
       if (toolset === undefined || id === toolset) unit.serving?.noteListed(conversation);
   }
 
-  /** The actions of a person resolve when the state is reached, and reject for an unknown id. */
   async start(server: string): Promise<void> {
     this.askAgain(server);
     await this.known(server).start();
@@ -226,24 +215,15 @@ export class ToolsetHost {
     await this.known(server).stop();
   }
 
-  isStopped(server: string): boolean {
-    return this.known(server).facts.stoppedSince !== undefined;
-  }
-
   async restart(server: string, by: Parameters<ServerUnit['restart']>[0] = 'a person'): Promise<void> {
     this.askAgain(server);
     await this.known(server).restart(by);
   }
 
-  /** Resolves to true if the conversation had an instance. It has ended then. */
   async release(server: string, conversation: string, by: Releaser = 'a person'): Promise<boolean> {
     return await this.known(server).release(conversation, by);
   }
 
-  /**
-   * The only action that opens a browser. Rejects with a message for a person, or with the signal's reason. Resolves
-   * after the start of the server, successful or not.
-   */
   async signIn(server: string, browser: SignInBrowser, signal: AbortSignal): Promise<void> {
     const { signIns, launch, unit } = this.knownForSignIn(server);
     try {
@@ -255,7 +235,6 @@ export class ToolsetHost {
     await unit.start();
   }
 
-  /** The tools are withdrawn, because a person who signs out does not want agents to go on. */
   async signOut(server: string): Promise<void> {
     const { signIns, launch, unit } = this.knownForSignIn(server);
     await unit.stop();
@@ -283,7 +262,7 @@ export class ToolsetHost {
     const { toolset, conversation } = call;
     if (releases !== undefined || toolset === adminId) {
       const input = releases === undefined ? call.arguments : { serverId: releases };
-      return { kind: 'result', result: await callAdminTool(this, original, input, conversation) };
+      return { kind: 'result', result: await callAdminTool(this.adminDeps, original, input, conversation) };
     }
     const unit = this.units.get(toolset);
     if (!unit) return unknownTool(call, this.snapshot);
@@ -304,6 +283,14 @@ export class ToolsetHost {
     // An app handles failed calls with its own words, and would show a result as a result.
     return call.fromApp ? { kind: 'error', code: errorCodes.server, message } : errorResult(message, kind, reason);
   }
+
+  private readonly adminDeps: AdminDeps = {
+    release: (server, conversation) => this.release(server, conversation, 'this conversation'),
+    isStopped: (server) => this.known(server).facts.stoppedSince !== undefined,
+    restart: (server) => this.restart(server, 'an agent'),
+    reload: () => this.reload(),
+    snapshot: () => this.takeSnapshot(),
+  };
 
   /** A wrong entry may be right now, because a variable was set or a folder was made. Other starts are not awaited. */
   private askAgain(server: string): void {
@@ -390,8 +377,7 @@ export class ToolsetHost {
     });
   }
 
-  /** Makes the snapshot of this moment. */
-  takeSnapshot(): StatusSnapshot {
+  private takeSnapshot(): StatusSnapshot {
     const { publication, refused } = this;
     const found = [...publication.problems];
     const servers = this.servers.flatMap((server) => {

@@ -1,17 +1,23 @@
 /** The contract between the core and its shells. */
 import type { Approvals } from '../approval/approvals.js';
+import type { LaunchDescription } from '../approval/fingerprint.js';
 import type { OfferLedger } from '../approval/offerLedger.js';
 import type { Clock } from '../base/clock.js';
+import type { Event } from '../base/events.js';
 import type { Log } from '../base/log.js';
-import type { ConfigDeps, StartTime } from '../config/model.js';
+import type { ConfigDeps, SourceText, StartTime } from '../config/model.js';
 import type { MakeAgents } from '../connections/http/agents.js';
-import type { SecretStore, SignIns } from '../connections/http/oauth/contract.js';
+import type { SecretStore, SignInBrowser, SignIns } from '../connections/http/oauth/contract.js';
 import type { KnownConversations } from '../instances/serverConversations.js';
 import type { Services } from '../instances/services.js';
+import type { ClientChange, Fields, ServerClient } from '../protocol/client.js';
+import type { OtherOutcome, ToolOutcome, ToolsetCall, ToolsetRequest } from '../protocol/request.js';
 import type { RememberedOffer } from '../reconcile/remembered.js';
+import type { StatusSnapshot } from '../reconcile/status.js';
+import type { AppliedOverride, Catalogue } from '../tools/catalogue.js';
+import type { Completed } from '../tools/override.js';
 import type { FilteredToolsReport } from '../tools/problems.js';
-import type { ToolsetHost } from './host.js';
-import type { PermissionDeps } from './permission.js';
+import type { Permission, PermissionDeps } from './permission.js';
 import type { ServerLists } from './serverLists.js';
 
 /** The machine and the program around the core. */
@@ -90,4 +96,45 @@ export interface KeptOffers {
   forget(launch: string): void;
 }
 
-export type Host = Readonly<ToolsetHost>;
+export interface Host {
+  readonly snapshot: StatusSnapshot;
+  /** Fires after the snapshot was replaced, once for each turn of the event loop. */
+  readonly onDidChange: Event<StatusSnapshot>;
+  readonly catalogue: Catalogue;
+  /**
+   * Fires with the ids of toolsets that may have changed, in the same turn. An unchanged catalogue is the same object.
+   */
+  readonly onDidPublish: Event<readonly string[]>;
+  launchOf(server: string): LaunchDescription | undefined;
+  /** Returns the editor's name of a server (G3a), also if nothing is published. */
+  shortName(server: string): string;
+  /** Returns the catalogue that a conversation sees (G3g); by default, the catalogue for all. */
+  catalogueFor(conversation: string | undefined): Catalogue;
+  /** Reads the files and applies them. Resolves like `setSources`. */
+  reload(): Promise<void>;
+  /** Applies the present sources again, because a variable, a secret or another input has changed. */
+  reapply(): Promise<void>;
+  /** Takes all sources, in folder order. Resolves when every server has started or failed, or a later call took over. */
+  setSources(sources: readonly SourceText[]): Promise<void>;
+  call(call: ToolsetCall): Promise<ToolOutcome>;
+  /** The names in its parameters are the server's own. */
+  request(request: ToolsetRequest): Promise<OtherOutcome>;
+  noteClient(client: ServerClient, change: ClientChange): void;
+  noteListed(toolset: string | undefined, conversation: string | undefined): void;
+  /** These are a person's actions. Each resolves when the state is reached, and rejects for an unknown id. */
+  start(server: string): Promise<void>;
+  stop(server: string): Promise<void>;
+  restart(server: string): Promise<void>;
+  release(server: string, conversation: string): Promise<boolean>;
+  /** Returns the arguments that a call sends (O2, O3). It is here because `override` may not load on activation. */
+  completed(override: AppliedOverride, given: Fields): Completed;
+  readonly permission: Pick<Permission, 'isAskedInChat' | 'allowInChat' | 'recheck'>;
+  /**
+   * The only action that opens a browser. Rejects with a message for a person, or with the signal's reason. Resolves
+   * after the start of the server, successful or not.
+   */
+  signIn(server: string, browser: SignInBrowser, signal: AbortSignal): Promise<void>;
+  /** The tools are withdrawn, because a person who signs out does not want agents to go on. */
+  signOut(server: string): Promise<void>;
+  dispose(): Promise<void>;
+}
