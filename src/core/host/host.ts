@@ -34,7 +34,7 @@ import { withoutBarred } from './serverLists.js';
 /** The milliseconds between two updates of the views during calls. */
 const activityMs = 1000;
 
-export class ToolsetHost implements Host {
+export class ToolsetHost implements Host, AdminDeps {
   private readonly config = new ConfigState();
   private readonly units = new Map<string, ServerUnit>();
   /** The units that left the file and still have calls in flight. */
@@ -215,6 +215,10 @@ export class ToolsetHost implements Host {
     await this.known(server).stop();
   }
 
+  isStopped(server: string): boolean {
+    return this.known(server).facts.stoppedSince !== undefined;
+  }
+
   async restart(server: string, by: Parameters<ServerUnit['restart']>[0] = 'a person'): Promise<void> {
     this.askAgain(server);
     await this.known(server).restart(by);
@@ -262,7 +266,7 @@ export class ToolsetHost implements Host {
     const { toolset, conversation } = call;
     if (releases !== undefined || toolset === adminId) {
       const input = releases === undefined ? call.arguments : { serverId: releases };
-      return { kind: 'result', result: await callAdminTool(this.adminDeps, original, input, conversation) };
+      return { kind: 'result', result: await callAdminTool(this, original, input, conversation) };
     }
     const unit = this.units.get(toolset);
     if (!unit) return unknownTool(call, this.snapshot);
@@ -283,14 +287,6 @@ export class ToolsetHost implements Host {
     // An app handles failed calls with its own words, and would show a result as a result.
     return call.fromApp ? { kind: 'error', code: errorCodes.server, message } : errorResult(message, kind, reason);
   }
-
-  private readonly adminDeps: AdminDeps = {
-    release: (server, conversation) => this.release(server, conversation, 'this conversation'),
-    isStopped: (server) => this.known(server).facts.stoppedSince !== undefined,
-    restart: (server) => this.restart(server, 'an agent'),
-    reload: () => this.reload(),
-    snapshot: () => this.takeSnapshot(),
-  };
 
   /** A wrong entry may be right now, because a variable was set or a folder was made. Other starts are not awaited. */
   private askAgain(server: string): void {
@@ -377,7 +373,7 @@ export class ToolsetHost implements Host {
     });
   }
 
-  private takeSnapshot(): StatusSnapshot {
+  takeSnapshot(): StatusSnapshot {
     const { publication, refused } = this;
     const found = [...publication.problems];
     const servers = this.servers.flatMap((server) => {

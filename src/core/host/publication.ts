@@ -19,7 +19,7 @@ import { conversationLabel } from '../protocol/conversationLabel.js';
 import type { ToolsetCall } from '../protocol/request.js';
 import type { Offered } from '../reconcile/offers.js';
 import { offersChanged } from '../reconcile/problems.js';
-import type { OfferMemory, RememberedOffer } from '../reconcile/remembered.js';
+import type { OfferMemory, RememberedOffer, StandIn } from '../reconcile/remembered.js';
 import type { Serving } from '../reconcile/serving.js';
 import type { Catalogue, ExcludedTool, ServedTool, Toolset } from '../tools/catalogue.js';
 import { ShortNames } from '../tools/editorNames.js';
@@ -31,13 +31,7 @@ import type { Permission } from './permission.js';
 
 const mostCatalogues = 64;
 
-interface ServingFacts extends Pick<
-  Serving,
-  'definition' | 'instructions' | 'features' | 'offeredTo' | 'everyOffer' | 'ownLists'
-> {
-  /** Set if the list is from an earlier window. */
-  readonly rememberedAt?: number;
-}
+type ServingFacts = Serving | StandIn;
 
 interface Offering {
   readonly server: ConfiguredServer;
@@ -236,7 +230,7 @@ function changedOffers(facts: ServingFacts, review: OfferLedger, redact: (text: 
     const launch = launchFor(facts.definition, declared);
     const own = all.filter(({ offered }) => offered.declared.includes(declared));
     // A remembered list is compared, and never becomes the baseline.
-    if (facts.rememberedAt === undefined && own.every(({ offered }) => !offered.listing.failure)) {
+    if (!('rememberedAt' in facts) && own.every(({ offered }) => !offered.listing.failure)) {
       const each = own.map(({ offers }) => offers);
       review.note(launch, each, redact);
     }

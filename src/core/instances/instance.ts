@@ -24,10 +24,7 @@ export type InstanceUse =
   | { readonly kind: 'draining' };
 
 interface InstanceDeps {
-  readonly id: string;
-  readonly connection: Connection;
   readonly clock: Clock;
-  readonly declared: Fields;
   /** Returns the limit without a call in milliseconds. Read at the beginning of each wait, and by `reviewIdle`. */
   readonly idleLimit: () => number;
   readonly onRest: () => void;
@@ -44,10 +41,7 @@ type State =
 const asideLimitMs = 10_000;
 
 export class Instance implements SlotHolder {
-  readonly id: string;
-  readonly connection: Connection;
   readonly startedAt: number;
-  readonly declared: Fields;
   client: ServerClient | undefined;
   /** The conversation that leases it, or leased it before it drains. */
   lessee: string | undefined;
@@ -71,17 +65,19 @@ export class Instance implements SlotHolder {
   /** The time in epoch milliseconds from which the idle limit counts. */
   private idleFrom = 0;
 
-  constructor(private readonly deps: InstanceDeps) {
-    this.id = deps.id;
-    this.connection = deps.connection;
+  constructor(
+    readonly id: string,
+    readonly connection: Connection,
+    readonly declared: Fields,
+    private readonly deps: InstanceDeps,
+  ) {
     this.startedAt = deps.clock.now();
-    this.declared = deps.declared;
     this.listeners = [
-      deps.connection.onDidDie((cause) => void this.end(cause, true)),
-      deps.connection.onDidChangeOffer(deps.onOfferChanged),
-      deps.connection.onDidUpdateResource((params) => this.subscriptions.updated(params)),
-      deps.connection.onDidUpdateTask((params) => void this.updateTask(params)),
-      deps.connection.onDidRenewSession(() => {
+      connection.onDidDie((cause) => void this.end(cause, true)),
+      connection.onDidChangeOffer(deps.onOfferChanged),
+      connection.onDidUpdateResource((params) => this.subscriptions.updated(params)),
+      connection.onDidUpdateTask((params) => void this.updateTask(params)),
+      connection.onDidRenewSession(() => {
         if (this.use.kind === 'leased') this.news = { kind: 'replaced', cause: 'the server began a new session' };
         this.renewSubscriptions();
         this.sendLogLevel();

@@ -23,8 +23,7 @@ import type { PoolDeps } from './services.js';
 import { knows, type Purpose, type Start, type StartOutcome, Starts } from './starts.js';
 import { longestTaskMs, Tasks } from './tasks.js';
 
-const replacedLimitMs = 30_000;
-const abandonedLimitMs = 30_000;
+const retiredLimitMs = 30_000;
 
 export type PoolFailure =
   | Extract<ServerOutcome<unknown>, { readonly kind: 'lost' | 'timedOut' }>
@@ -129,7 +128,7 @@ export class InstancePool {
     this.deps.conversations.forgetSubscriptions(conversation);
     void this.starts.of(conversation)?.end();
     const held = this.holderOf(conversation);
-    if (held) void this.retire(held, abandonedLimitMs, 'the session of its conversation has ended');
+    if (held) void this.retire(held, retiredLimitMs, 'the session of its conversation has ended');
   }
 
   /** Ends the conversation's lease or cancels its start. Resolves with false if the conversation has neither. */
@@ -285,7 +284,7 @@ export class InstancePool {
   }
 
   private replace(before: Instance | undefined, reason: string): void {
-    if (before) void this.retire(before, replacedLimitMs, reason);
+    if (before) void this.retire(before, retiredLimitMs, reason);
   }
 
   /** At most one instance has one of these uses. */
@@ -306,10 +305,7 @@ export class InstancePool {
 
   private make(connection: Connection, declared: Fields): Instance {
     const { services, server, definition } = this.deps;
-    const instance: Instance = new Instance({
-      id: `${server}#${nextInstance++}`,
-      connection,
-      declared,
+    const instance: Instance = new Instance(`${server}#${nextInstance++}`, connection, declared, {
       clock: services.clock,
       idleLimit: () => definition().timeouts.idle,
       onRest: () => services.connector.noteIdle(),

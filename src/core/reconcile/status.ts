@@ -122,11 +122,6 @@ const notAsked: SignInStatus = { kind: 'none' };
 /** These states say more than the lack of a sign-in. */
 const withoutSignIn: readonly ServerState['kind'][] = ['disabled', 'invalid', 'pending', 'starting'];
 
-function stateWithSignIn(state: ServerState, signIn: SignInStatus): ServerState {
-  if (signIn.kind !== 'needed' || withoutSignIn.includes(state.kind)) return state;
-  return { kind: 'signInNeeded', since: signIn.since, why: signIn.why };
-}
-
 export function statusOf(
   server: ConfiguredServer,
   facts: UnitFacts,
@@ -138,6 +133,8 @@ export function statusOf(
   const definition = server.kind === 'valid' ? server.definition : facts.serving?.definition;
   const published = facts.serving ?? facts.standIn;
   const listed = published?.listing.tools.flatMap((tool) => (isForAppAlone(tool) ? [] : [tool.name])) ?? [];
+  const state = stateOf(facts);
+  const isForSignIn = signIn.kind === 'needed' && !withoutSignIn.includes(state.kind);
   const { id, source, origin } = server;
   const { tools = [], excluded = [], prompts = [], resources = noResources } = toolset ?? {};
   const offers = { tools, excluded, prompts, resources, changedOffers };
@@ -153,7 +150,7 @@ export function statusOf(
     isOfThisMachine: definition !== undefined && isOfThisMachine(definition.launch),
     trulyStateless: definition?.trulyStateless,
     hasSecrets: definition !== undefined && usesSecrets(definition.launch),
-    state: stateWithSignIn(stateOf(facts), signIn),
+    state: isForSignIn ? { kind: 'signInNeeded' as const, since: signIn.since, why: signIn.why } : state,
     approval: facts.approval,
     previous: previousOf(facts),
     ...(signIn.kind !== 'none' && { signIn }),

@@ -15,27 +15,23 @@ const mostBytes = 32 * mebibyte;
 /** UTF-8 takes up to three bytes for a unit of JavaScript's texts. */
 const largestFile = 3 * longestKept;
 
-interface OfferFilesDeps {
-  readonly folder: string;
-  readonly onFailure: (error: unknown) => void;
-}
-
 export class OfferFiles {
   private readonly toWrite = new Map<string, () => Promise<string | undefined>>();
   private writing: Promise<void> | undefined;
 
   private constructor(
-    private readonly deps: OfferFilesDeps,
+    private readonly folder: string,
+    private readonly onFailure: (error: unknown) => void,
     /** A text until its offer is recalled. */
     private readonly offers: Map<string, RememberedOffer | string | undefined>,
   ) {}
 
   /** Reads the folder. Never rejects: a file with an error is skipped. */
-  static async open(deps: OfferFilesDeps): Promise<OfferFiles> {
-    const names = await readdir(deps.folder).catch(() => []);
+  static async open(folder: string, onFailure: (error: unknown) => void): Promise<OfferFiles> {
+    const names = await readdir(folder).catch(() => []);
     const files = await Promise.all(
       names.map(async (name) => {
-        const file = path.join(deps.folder, name);
+        const file = path.join(folder, name);
         const stats = await stat(file).catch(() => undefined);
         return { launch: launchOfFile(name), file, size: stats?.size ?? 0, at: stats?.mtimeMs ?? 0 };
       }),
@@ -55,7 +51,7 @@ export class OfferFiles {
     );
     const surplus = files.filter((file) => !kept.includes(file));
     await Promise.all(surplus.map(({ file }) => rm(file, { force: true }).catch(() => undefined)));
-    return new OfferFiles(deps, texts);
+    return new OfferFiles(folder, onFailure, texts);
   }
 
   recall(launch: string): RememberedOffer | undefined {
@@ -85,7 +81,7 @@ export class OfferFiles {
     // No caller waits for it, and a server that has just started goes first.
     this.writing ??= new Promise<void>((resolve) => setImmediate(resolve))
       .then(() => this.writeAll())
-      .catch(this.deps.onFailure)
+      .catch(this.onFailure)
       .finally(() => (this.writing = undefined));
   }
 
@@ -94,8 +90,8 @@ export class OfferFiles {
     for (const [launch, make] of this.toWrite) {
       this.toWrite.delete(launch);
       await make()
-        .then((text) => putLaunchFile(this.deps.folder, launch, text))
-        .catch(this.deps.onFailure);
+        .then((text) => putLaunchFile(this.folder, launch, text))
+        .catch(this.onFailure);
     }
   }
 }
