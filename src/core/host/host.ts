@@ -10,7 +10,7 @@ import type { Problem } from '../base/problem.js';
 import { Throttle } from '../base/clock.js';
 import { asText } from '../base/text.js';
 import { ConfigState } from '../config/read/merge.js';
-import type { ConfigModel, ConfiguredServer, Launch, ServerDefinition, SourceText } from '../config/model.js';
+import type { ConfigModel, ConfiguredServer, Launch, SourceText } from '../config/model.js';
 import type { PoolFailure } from '../instances/pool.js';
 import type { ClientChange, ServerClient } from '../protocol/client.js';
 import { secretsOf } from '../config/read/launchSecrets.js';
@@ -127,10 +127,20 @@ export class ToolsetHost implements Host, AdminDeps {
     this.servers = servers.filter(({ id }) => (settings.only ?? id) === id);
     this.shadowed = applied.model.shadowed;
     this.configProblems = [...applied.problems, ...problems];
-    for (const server of this.servers) if (server.kind === 'valid') this.keepSecret(server.definition);
+    const used = this.servers.flatMap((one) => (one.kind === 'valid' ? secretsOf(one.definition.launch) : []));
+    // The launch hashes do not show this: a reference may now give an earlier literal.
+    const secrets = [...new Set(used)].filter((value) => !this.keptSecret.has(value));
+    for (const value of secrets) this.keptSecret.add(value);
+    if (secrets.length > 0) services.redactor.register(secrets);
     this.inOneSwap(() => {
       const wanted = new Set(this.servers.map((server) => server.id));
-      for (const [id, unit] of this.units) if (!wanted.has(id)) this.remove(id, unit);
+      for (const [id, unit] of this.units) {
+        if (wanted.has(id)) continue;
+        this.units.delete(id);
+        unit.apply(undefined);
+        this.leaving.add(unit);
+        void unit.gone().then(() => this.leaving.delete(unit));
+      }
       for (const server of this.servers) this.unitOf(server.id).apply(server);
     });
     await Promise.all([...this.units.values()].map((unit) => unit.settled()));
@@ -342,13 +352,6 @@ export class ToolsetHost implements Host, AdminDeps {
     return unit;
   }
 
-  private remove(id: string, unit: ServerUnit): void {
-    this.units.delete(id);
-    unit.apply(undefined);
-    this.leaving.add(unit);
-    void unit.gone().then(() => this.leaving.delete(unit));
-  }
-
   private inOneSwap(change: () => void): void {
     this.applying = true;
     change();
@@ -388,13 +391,6 @@ export class ToolsetHost implements Host, AdminDeps {
     const problems = [...this.configProblems, ...inPresentText(found, refused)];
     const builtIn = publication.toolset(adminId);
     return { version: publication.catalogue.version, refused, servers, problems, builtIn };
-  }
-
-  private keepSecret(definition: ServerDefinition): void {
-    // The launch hash does not show this: a reference may now give an earlier literal.
-    const found = secretsOf(definition.launch).filter((value) => !this.keptSecret.has(value));
-    for (const value of found) this.keptSecret.add(value);
-    if (found.length > 0) this.deps.services.redactor.register(found);
   }
 }
 

@@ -208,12 +208,20 @@ export class Instance implements SlotHolder {
     this.inFlight.set(key, client);
     this.lastCallAt = this.deps.clock.now();
     this.idleTimer?.dispose();
-    if (client) this.serve(client);
+    if (client) {
+      if (client.logLevel !== this.logLevel) this.setLogLevel(client);
+      this.client = client;
+      // A request of a shared instance outside of any call is for no session in particular.
+      if (this.use.kind === 'leased') this.connection.belongsTo(client);
+    }
     try {
       const { learning } = this.connection;
       if (client && learning) await learning;
       const outcome = await send();
-      return outcome.kind === 'lost' ? { kind: 'lost', cause: await this.causeOfLoss(outcome.cause) } : outcome;
+      if (outcome.kind !== 'lost') return outcome;
+      // A connection settles its calls before it reports its end. The next call of this caller must find another instance.
+      if (this.connection.isOver) await this.ended;
+      return this.state.kind === 'live' ? outcome : { kind: 'lost', cause: this.state.reason };
     } finally {
       this.inFlight.delete(key);
       this.lastCallAt = this.deps.clock.now();
@@ -221,24 +229,11 @@ export class Instance implements SlotHolder {
     }
   }
 
-  /** A connection settles its calls before it reports its end. The next call of this caller must find another instance. */
-  private async causeOfLoss(cause: string): Promise<string> {
-    if (this.connection.isOver) await this.ended;
-    return this.state.kind === 'live' ? cause : this.state.reason;
-  }
-
   private rest(): void {
     if (this.isBusy) return;
     if (this.use.kind === 'draining') void this.end('it was replaced or removed');
     else this.awaitIdle();
     this.deps.onRest();
-  }
-
-  private serve(client: ServerClient): void {
-    if (client.logLevel !== this.logLevel) this.setLogLevel(client);
-    this.client = client;
-    // A request of a shared instance outside of any call is for no session in particular.
-    if (this.use.kind === 'leased') this.connection.belongsTo(client);
   }
 
   /** The answer is not awaited, because the server receives this before the next request. */

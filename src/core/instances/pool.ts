@@ -39,7 +39,7 @@ export class InstancePool {
   private readonly instances = new Set<Instance>();
   private readonly ends: PendingEnds;
   readonly tasks: Tasks;
-  private readonly starts: Starts;
+  readonly starts: Starts;
   private wanted: Fields;
   private phase: 'open' | 'draining' | 'closed' = 'open';
   private readonly isShared: boolean;
@@ -65,10 +65,6 @@ export class InstancePool {
 
   get open(): Instance | undefined {
     return this.live.find(({ isOpen }) => isOpen);
-  }
-
-  get startingSince(): number | undefined {
-    return this.starts.since;
   }
 
   holderOf(conversation: string): Instance | undefined {
@@ -125,7 +121,7 @@ export class InstancePool {
     for (const instance of this.instances) instance.noteClient(client, change);
     const { conversation } = client;
     if (change !== 'gone' || conversation === undefined) return;
-    this.deps.conversations.forgetSubscriptions(conversation);
+    this.deps.conversations.subscriptions.delete(conversation);
     void this.starts.of(conversation)?.end();
     const held = this.holderOf(conversation);
     if (held) void this.retire(held, retiredLimitMs, 'the session of its conversation has ended');
@@ -365,7 +361,7 @@ export class InstancePool {
   }
 
   private noteLoss({ use }: Instance, cause: string): void {
-    if (use.kind === 'leased') this.deps.conversations.loses(use.conversation, cause);
+    if (use.kind === 'leased') this.deps.conversations.losses.set(use.conversation, cause);
   }
 
   private changed(): void {

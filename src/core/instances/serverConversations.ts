@@ -20,18 +20,14 @@ export interface KnownConversations {
 
 export class ServerConversations {
   readonly shared = new Subscriptions();
-  private readonly subscriptions = new BoundedMap<string, Subscriptions>(mostConversations);
+  readonly subscriptions = new BoundedMap<string, Subscriptions>(mostConversations);
 
-  constructor(private readonly losses: Losses = new BoundedMap<string, string>(mostConversations)) {}
+  constructor(readonly losses: Losses = new BoundedMap<string, string>(mostConversations)) {}
 
   subscriptionsOf(conversation: string): Subscriptions {
     const known = this.subscriptions.get(conversation) ?? new Subscriptions();
     this.subscriptions.set(conversation, known);
     return known;
-  }
-
-  forgetSubscriptions(conversation: string): void {
-    this.subscriptions.delete(conversation);
   }
 
   /** Notes that a conversation has taken an instance. Returns the news for its next result. */
@@ -49,10 +45,6 @@ export class ServerConversations {
     if (cause === '') return undefined;
     this.losses.delete(conversation);
     return { kind: 'shared', cause };
-  }
-
-  loses(conversation: string, cause: string): void {
-    this.losses.set(conversation, cause);
   }
 }
 

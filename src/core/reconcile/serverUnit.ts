@@ -341,17 +341,14 @@ export class ServerUnit {
   }
 
   private publish(): void {
+    const { serving, remembered } = this;
     this.noteDivergence();
-    this.remember();
-    this.deps.onPublish();
-  }
-
-  private remember(): void {
-    const serving = this.serving;
     const offer = serving?.toRemember;
-    if (!serving || !offer || offer.listing.failure || (this.remembered && isSameOffer(offer, this.remembered))) return;
-    this.remembered = offer;
-    this.deps.memory?.remember(serving.definition, offer);
+    if (offer && !offer.listing.failure && !(remembered && isSameOffer(offer, remembered))) {
+      this.remembered = offer;
+      this.deps.memory?.remember(serving.definition, offer);
+    }
+    this.deps.onPublish();
   }
 
   private changed(): void {

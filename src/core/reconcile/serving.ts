@@ -9,7 +9,7 @@ import { asText } from '../base/text.js';
 import { TokenBucket } from '../base/tokenBucket.js';
 import type { ServerDefinition } from '../config/model.js';
 import { type Connection, ListError, type OfferKind, type ToolListing } from '../connections/connection.js';
-import type { Instance, InstanceUse } from '../instances/instance.js';
+import type { Instance } from '../instances/instance.js';
 import { InstancePool } from '../instances/pool.js';
 import { Reconnection } from '../instances/reconnection.js';
 import type { ServerConversations } from '../instances/serverConversations.js';
@@ -216,7 +216,11 @@ export class Serving {
       case 'offerChanged':
         return this.refresh(event.instance, event.offer);
       case 'died':
-        return this.noteDeath(event.cause, event.use);
+        if (event.use.kind === 'spare') return;
+        this.noteHealth({ kind: 'lost', cause: event.cause, final: false });
+        this.lastCause = event.cause;
+        if (event.use.kind === 'warm' || event.use.kind === 'shared') this.reconnection.died();
+        return;
       case 'started':
         this.instructions = event.instance.connection.instructions;
         // Its conversation keeps the common list, because the server may still answer calls.
@@ -234,13 +238,6 @@ export class Serving {
   private noteHealth(cause: FailureCause | undefined): void {
     this.failure = cause && failureOf(cause, this.deps);
     this.deps.onChange();
-  }
-
-  private noteDeath(cause: string, { kind }: InstanceUse): void {
-    if (kind === 'spare') return;
-    this.noteHealth({ kind: 'lost', cause, final: false });
-    this.lastCause = cause;
-    if (kind === 'warm' || kind === 'shared') this.reconnection.died();
   }
 
   private note(instance: Instance, listing: ToolListing, isStart = false): void {

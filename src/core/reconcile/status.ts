@@ -51,7 +51,7 @@ function stateOf(facts: UnitFacts): ServerState {
   if (wanted && !isEnabled(wanted)) return { kind: 'disabled' };
   const [oldest] = (serving?.pool.live ?? []).map(({ startedAt }) => startedAt).sort((a, b) => a - b);
   if (oldest !== undefined) return { kind: 'running', since: oldest };
-  const starting = serving?.pool.startingSince;
+  const starting = serving?.pool.starts.since;
   if (starting !== undefined) return { kind: 'starting', since: starting };
   const pending = serving?.reconnection.pending;
   if (pending) return { kind: 'reconnecting', ...pending, cause: serving.failure?.reason ?? '' };
