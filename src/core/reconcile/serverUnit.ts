@@ -3,7 +3,6 @@
  * fails (R2, R3). Invariants: the serving definition is replaced in one synchronous step; an overtaken start ends and
  * changes nothing; a launch without approval never starts (S1); a disposed unit leaves nothing.
  */
-import { assertNever } from '../base/assertNever.js';
 import type { CancelSignal } from '../base/cancellation.js';
 import { untilAborted } from '../base/events.js';
 import { PendingEnds } from '../base/pendingEnds.js';
@@ -121,34 +120,18 @@ export class ServerUnit {
     this.heldBack = step.kind === 'hold' || step.kind === 'revoke';
     if (this.heldBack && wanted?.kind === 'valid') this.deps.memory?.forget(wanted.definition);
     if (step.kind !== 'none' && step.kind !== 'keepPrevious') this.stopped = undefined;
-    switch (step.kind) {
-      case 'none':
-        break;
-      case 'withdraw':
-      case 'keepPrevious':
-      case 'hold':
-        this.overtake();
-        this.failure = undefined;
-        if (step.kind === 'withdraw') this.replace(undefined, 'it was removed or disabled');
-        else this.standDown();
-        break;
-      case 'revoke':
-        this.endNow(revoked);
-        break;
-      case 'recurate':
-        this.overtake();
-        this.recurate(step.definition);
-        break;
-      case 'redirect':
-        if (this.attempt) this.attempt.definition = step.definition;
-        this.stand(step.definition);
-        if (!this.standIn) this.attempt?.start.turn?.hurry();
-        break;
-      case 'start':
-        this.begin(step.definition);
-        break;
-      default:
-        assertNever(step);
+    if (step.kind === 'start') this.begin(step.definition);
+    else if (step.kind === 'revoke') this.endNow(revoked);
+    else if (step.kind === 'redirect') {
+      if (this.attempt) this.attempt.definition = step.definition;
+      this.stand(step.definition);
+      if (!this.standIn) this.attempt?.start.turn?.hurry();
+    } else if (step.kind !== 'none') {
+      this.overtake();
+      this.failure = undefined;
+      if (step.kind === 'recurate') this.recurate(step.definition);
+      else if (step.kind === 'withdraw') this.replace(undefined, 'it was removed or disabled');
+      else this.standDown();
     }
     this.changed();
   }
@@ -302,9 +285,8 @@ export class ServerUnit {
   }
 
   private recurate(definition: ServerDefinition): void {
-    const serving = this.serving;
+    const { serving } = this;
     if (!serving) return;
-    this.failure = undefined;
     // A failed start counts until a start succeeds, and an edit asks for one if no instance is live (R2).
     if (serving.failure?.takesDown && !serving.pool.open) this.ends.add(serving.startAgain());
     const refused = serving.recurate(definition);

@@ -93,16 +93,16 @@ export function problemsOf(facts: UnitFacts, signIn: SignInStatus = notAsked): r
   const places = wanted?.places;
   if (!places) return problems;
   const at = { server: id, places };
-  if (facts.approval.kind === 'pending') problems.push(approvalPending(at, serving !== undefined));
-  for (const problem of inFile?.pages.problems(at) ?? []) problems.push(problem);
-  if (serving?.refreshFailure !== undefined) problems.push(refreshFailed(at, serving.refreshFailure));
-  for (const problem of signInProblems(at, signIn)) problems.push(problem);
-  for (const failure of [facts.failure, serving?.failure]) {
-    // The status of the sign-in already says it, and may be newer.
-    if (!failure || failure.start?.code === 'sign-in-needed') continue;
-    for (const problem of failure.problems(at)) problems.push(problem);
-  }
-  return problems;
+  // The status of the sign-in may be newer than its failure.
+  const failures = [facts.failure, serving?.failure].filter((one) => one?.start?.code !== 'sign-in-needed');
+  return [
+    ...problems,
+    ...(facts.approval.kind === 'pending' ? [approvalPending(at, serving !== undefined)] : []),
+    ...(inFile?.pages.problems(at) ?? []),
+    ...(serving?.refreshFailure === undefined ? [] : [refreshFailed(at, serving.refreshFailure)]),
+    ...signInProblems(at, signIn),
+    ...failures.flatMap((failure) => failure?.problems(at) ?? []),
+  ];
 }
 
 function instancesOf(facts: UnitFacts) {
@@ -169,18 +169,11 @@ export function statusOf(
 
 function exclusionPlace({ original, reason }: ExcludedTool, definition: ServerDefinition): Place | undefined {
   const { tools, places } = definition;
-  switch (reason.kind) {
-    case 'blacklist':
-      return places.value(['tools', 'blacklist', tools.blacklist.indexOf(reason.pattern)]);
-    case 'whitelist':
-      return places.keyAt(['tools', 'whitelist']);
-    case 'publishedNameInvalid':
-      return places.keyAt(['transform']);
-    case 'override':
-      return places.keyAt(['tools', 'override', original, 'arguments', reason.argument]);
-    default:
-      return undefined;
-  }
+  if (reason.kind === 'blacklist') return places.value(['tools', 'blacklist', tools.blacklist.indexOf(reason.pattern)]);
+  if (reason.kind === 'whitelist') return places.keyAt(['tools', 'whitelist']);
+  if (reason.kind === 'publishedNameInvalid') return places.keyAt(['transform']);
+  if (reason.kind !== 'override') return undefined;
+  return places.keyAt(['tools', 'override', original, 'arguments', reason.argument]);
 }
 
 function isOfThisMachine(launch: Launch): boolean {
