@@ -15,7 +15,7 @@ import type { PoolFailure } from '../instances/pool.js';
 import type { ClientChange, ServerClient } from '../protocol/client.js';
 import { secretsOf } from '../config/read/launchSecrets.js';
 import type { SignInBrowser, SignIns, SignInStatus } from '../connections/http/oauth/contract.js';
-import { type Releaser, ServerUnit, type UnitPolicy } from '../reconcile/serverUnit.js';
+import { type Releaser, ServerUnit, type UnitDeps } from '../reconcile/serverUnit.js';
 import { type StatusSnapshot, inPresentText, problemsOf, statusOf } from '../reconcile/status.js';
 import { withoutDataUrls } from '../results/binaries.js';
 import { EnvFiles } from './envFiles.js';
@@ -55,7 +55,7 @@ export class ToolsetHost implements Host, AdminDeps {
   private readonly activity: Throttle;
   private readonly envFiles: EnvFiles;
   private readonly publication: Publication;
-  private readonly policy: UnitPolicy;
+  private readonly unitDeps: UnitDeps;
   readonly permission: Permission;
   readonly completed = completed;
 
@@ -75,7 +75,11 @@ export class ToolsetHost implements Host, AdminDeps {
       consent.approvals?.onDidChange(reconsider),
       consent.offerReview?.onDidChange(() => this.republish()),
     ];
-    this.policy = {
+    this.unitDeps = {
+      services,
+      memory: deps.kept && offerMemory(deps.kept, consent.offerReview, services.redactor),
+      onPublish: () => this.republish(),
+      onChange: () => this.announceChange(),
       judge: (definition) => judgeLaunch(definition, consent.approvals),
       startsOnCall: ({ start }) => (start ?? settings.usualStart?.()) === 'call',
       filteredTools: settings.filteredTools,
@@ -141,7 +145,11 @@ export class ToolsetHost implements Host, AdminDeps {
         this.leaving.add(unit);
         void unit.gone().then(() => this.leaving.delete(unit));
       }
-      for (const server of this.servers) this.unitOf(server.id).apply(server);
+      for (const server of this.servers) {
+        const unit = this.units.get(server.id) ?? new ServerUnit(server.id, this.unitDeps);
+        this.units.set(server.id, unit);
+        unit.apply(server);
+      }
     });
     await Promise.all([...this.units.values()].map((unit) => unit.settled()));
   }
@@ -335,21 +343,9 @@ export class ToolsetHost implements Host, AdminDeps {
     if (!signIns) throw new Error('A sign-in cannot be stored here.');
     if (server?.kind !== 'valid') throw new Error(`The entry of "${id}" has an error; see Problems.`);
     const { definition } = server;
-    if (this.policy.judge(definition).kind === 'pending')
+    if (this.unitDeps.judge(definition).kind === 'pending')
       throw new Error(`"${id}" waits for approval. Approve it first.`);
     return { signIns, launch: definition.launch, unit };
-  }
-
-  private unitOf(id: string): ServerUnit {
-    const existing = this.units.get(id);
-    if (existing) return existing;
-    const { services, consent, kept } = this.deps;
-    const memory = kept && offerMemory(kept, consent.offerReview, services.redactor);
-    const onPublish = (): void => this.republish();
-    const onChange = (): void => this.announceChange();
-    const unit = new ServerUnit({ id, services, policy: this.policy, memory, onPublish, onChange });
-    this.units.set(id, unit);
-    return unit;
   }
 
   private inOneSwap(change: () => void): void {

@@ -23,7 +23,7 @@ export interface Failure {
 }
 
 /** Makes the failure of this moment, and records and logs it. */
-export function failureOf(cause: FailureCause, { id, services }: { id: string; services: Services }): Failure {
+export function failureOf(cause: FailureCause, id: string, services: Services): Failure {
   const { clock, log, recorder, redactor } = services;
   const failure = { ...described(cause, (text) => redactor.redact(text)), since: clock.now() };
   if (cause.kind === 'startFailed') recorder.event({ event: 'start failed', toolset: id, reason: cause.failure.code });

@@ -40,16 +40,12 @@ interface Attempt {
   done: Promise<void>;
 }
 
-interface UnitDeps {
-  readonly id: string;
+/** The same for all servers. */
+export interface UnitDeps {
   readonly services: Services;
-  readonly policy: UnitPolicy;
   readonly memory: OfferMemory | undefined;
   readonly onPublish: () => void;
   readonly onChange: () => void;
-}
-
-export interface UnitPolicy {
   /** Decides whether a definition may run (S1). `reconsider` has to be called when this changes. */
   readonly judge: Judge;
   readonly startsOnCall: (definition: ServerDefinition) => boolean;
@@ -77,8 +73,11 @@ export class ServerUnit {
   private readonly draining = new Set<Serving>();
   private readonly conversations: ServerConversations;
 
-  constructor(private readonly deps: UnitDeps) {
-    const { services, id } = deps;
+  constructor(
+    private readonly id: string,
+    private readonly deps: UnitDeps,
+  ) {
+    const { services } = deps;
     this.ends = new PendingEnds((why) => services.log.write('error', `${id}: ${why}`));
     this.conversations = new ServerConversations(services.conversations?.of(id));
   }
@@ -113,7 +112,7 @@ export class ServerUnit {
 
   apply(wanted: ConfiguredServer | undefined): void {
     const reason = this.wanted && editOf(this.wanted, wanted);
-    if (reason !== undefined) this.deps.services.recorder.event({ event: 'edited', toolset: this.deps.id, reason });
+    if (reason !== undefined) this.deps.services.recorder.event({ event: 'edited', toolset: this.id, reason });
     this.wanted = wanted;
     const [serving, starting, stopped] = [this.serving, this.attempt, this.stopped].map((each) => each?.definition);
     const step = planStep(wanted, { serving, starting, stopped }, permitsOf(this.asked));
@@ -138,7 +137,7 @@ export class ServerUnit {
 
   reconsider(): void {
     const { wanted, serving } = permitsOf(this.asked);
-    this.endDraining(revoked, ({ definition }) => this.deps.policy.judge(definition).kind === 'pending');
+    this.endDraining(revoked, ({ definition }) => this.deps.judge(definition).kind === 'pending');
     if (this.heldBack || !wanted || !serving) this.apply(this.wanted);
     else this.changed();
   }
@@ -208,7 +207,7 @@ export class ServerUnit {
   /** Times are in epoch milliseconds. */
   get facts() {
     return {
-      id: this.deps.id,
+      id: this.id,
       wanted: this.wanted,
       serving: this.serving,
       standIn: this.standIn,
@@ -222,14 +221,14 @@ export class ServerUnit {
   }
 
   private get asked(): Asked {
-    return { judge: this.deps.policy.judge, wanted: this.wanted, serving: this.serving?.definition };
+    return { judge: this.deps.judge, wanted: this.wanted, serving: this.serving?.definition };
   }
 
   /** @param isAsked true if a person wants it to start now, whatever its entry says */
   private begin(definition: ServerDefinition, isAsked = false): void {
     this.overtake();
     this.stand(definition);
-    if (isAsked || !this.standIn || !this.deps.policy.startsOnCall(definition)) this.launch(definition, isAsked);
+    if (isAsked || !this.standIn || !this.deps.startsOnCall(definition)) this.launch(definition, isAsked);
   }
 
   /** @param isAsked true if a caller waits. Without published tools, the start does not wait for its turn either. */
@@ -246,10 +245,9 @@ export class ServerUnit {
 
   private async run(attempt: Attempt): Promise<void> {
     const { start, definition } = attempt;
-    const { id, services, memory, policy } = this.deps;
-    const { filteredTools, startsOnCall } = policy;
+    const { services, memory, filteredTools, startsOnCall } = this.deps;
     const spoke = memory?.recall(definition)?.protocolVersion;
-    const outcome = await start.connect(id, () => attempt.definition, services, spoke);
+    const outcome = await start.connect(this.id, () => attempt.definition, services, spoke);
     if (outcome.kind === 'connected')
       await outcome.connection.share?.run(Offer.of(outcome.listing).prepare(definition, filteredTools()));
     start.turn?.end();
@@ -257,7 +255,7 @@ export class ServerUnit {
     this.attempt = undefined;
     if (outcome.kind === 'connected') this.succeed(attempt.definition, outcome, start.declared);
     if (outcome.kind === 'failed')
-      this.failure = failureOf({ kind: 'startFailed', failure: outcome.failure }, this.deps);
+      this.failure = failureOf({ kind: 'startFailed', failure: outcome.failure }, this.id, services);
     // With `start: call`, the next call tries again.
     if (!startsOnCall(attempt.definition) || (this.failure && !this.failure.start)) this.standDown();
     this.changed();
@@ -265,9 +263,10 @@ export class ServerUnit {
 
   private succeed(definition: ServerDefinition, { connection, listing }: Connected, declared: Fields): void {
     const offer = Offer.of(listing);
-    const curated = offer.curate(definition, this.deps.policy.filteredTools());
+    const { services, filteredTools, onChange } = this.deps;
+    const curated = offer.curate(definition, filteredTools());
     const refuse = (cause: FailureCause): void => {
-      this.failure = failureOf(cause, this.deps);
+      this.failure = failureOf(cause, this.id, services);
       this.ends.add(connection.close());
     };
     // What serves has tools.
@@ -275,10 +274,9 @@ export class ServerUnit {
       return refuse({ kind: 'startFailed', failure: { code: 'list-failed', path: [], ...listing.failure } });
     if (curated.kind === 'refused') return refuse(curated);
     this.failure = undefined;
-    const { id, services, policy, onChange } = this.deps;
     const onPublish = (): void => void (this.serving === serving && this.publish());
     const serving: Serving = new Serving(
-      { id, services, conversations: this.conversations, filteredTools: policy.filteredTools, onPublish, onChange },
+      { id: this.id, services, conversations: this.conversations, filteredTools, onPublish, onChange },
       { definition, connection, declared, offer, curated },
     );
     this.replace(serving, 'its definition was changed');
@@ -290,7 +288,7 @@ export class ServerUnit {
     // A failed start counts until a start succeeds, and an edit asks for one if no instance is live (R2).
     if (serving.failure?.takesDown && !serving.pool.open) this.ends.add(serving.startAgain());
     const refused = serving.recurate(definition);
-    if (refused) this.failure = failureOf(refused, this.deps);
+    if (refused) this.failure = failureOf(refused, this.id, this.deps.services);
   }
 
   private replace(next: Serving | undefined, reason: string): void {
@@ -301,15 +299,15 @@ export class ServerUnit {
     this.publish();
     if (!before) return;
     this.draining.add(before);
-    this.ends.add(before.drain(this.deps.policy.drainLimitMs, reason).finally(() => this.draining.delete(before)));
+    this.ends.add(before.drain(this.deps.drainLimitMs, reason).finally(() => this.draining.delete(before)));
   }
 
   /** Publishes the list of this launch from an earlier window, if nothing serves (P8). */
   private stand(definition: ServerDefinition): void {
-    const { memory, policy } = this.deps;
+    const { memory, filteredTools } = this.deps;
     const before = this.standIn?.definition.launchHash === definition.launchHash ? this.standIn : undefined;
     const remembered = before?.remembered ?? (this.serving ? undefined : memory?.recall(definition));
-    const next = remembered && standInOf(definition, remembered, policy.filteredTools());
+    const next = remembered && standInOf(definition, remembered, filteredTools());
     if (!next) return this.standDown();
     if (!before) this.failure = undefined;
     this.standIn = next;

@@ -2,8 +2,8 @@
  * The serving part of one server (R2, R3, R6): the last-known-good definition, its lists and its instances. Invariants:
  * the published tools change in one step (`onPublish`); a list with an error changes nothing.
  */
-import { assertNever } from '../base/assertNever.js';
 import { delay } from '../base/clock.js';
+import { perObject } from '../base/perObject.js';
 import { SingleFlight } from '../base/singleFlight.js';
 import { asText } from '../base/text.js';
 import { TokenBucket } from '../base/tokenBucket.js';
@@ -68,7 +68,7 @@ export class Serving {
 
   readonly pages: AppPages;
   private readonly offers: Offers;
-  private readonly refreshes = new WeakMap<Instance, Refresh>();
+  private readonly refreshOf = perObject((instance: Instance) => this.newRefresh(instance));
   private starting: Promise<unknown> | undefined;
   private readonly ending = new AbortController();
   private lastCause = '';
@@ -183,7 +183,7 @@ export class Serving {
   async settled(): Promise<void> {
     await this.starting;
     // Later listings do not count: a server with endless changes must not hold up the edit of another.
-    await Promise.all(this.pool.live.map((instance) => this.refreshes.get(instance)?.listingNow));
+    await Promise.all(this.pool.live.map((instance) => this.refreshOf(instance).listingNow));
   }
 
   drain(limitMs: number, reason: string): Promise<void> {
@@ -203,40 +203,29 @@ export class Serving {
       this.deps.onChange();
     }
     if (this.ended) return;
-    switch (event.kind) {
-      case 'changed':
-        // A conversation without a lease is offered the common list.
-        if (this.offers.isVaried) this.deps.onPublish();
-        return;
-      case 'taken': {
-        const offer = this.offers.takenSpare(event.instance);
-        if (offer) this.note(event.instance, offer.listing, true);
-        return;
-      }
-      case 'offerChanged':
-        return this.refresh(event.instance, event.offer);
-      case 'died':
-        if (event.use.kind === 'spare') return;
-        this.noteHealth({ kind: 'lost', cause: event.cause, final: false });
-        this.lastCause = event.cause;
-        if (event.use.kind === 'warm' || event.use.kind === 'shared') this.reconnection.died();
-        return;
-      case 'started':
-        this.instructions = event.instance.connection.instructions;
-        // Its conversation keeps the common list, because the server may still answer calls.
-        if (!event.listing.failure) this.note(event.instance, event.listing, true);
-        this.reconnection.well();
-        return this.noteHealth(undefined);
-      case 'startFailed':
-        return this.noteHealth({ kind: 'startFailed', failure: event.failure });
-      default:
-        assertNever(event);
+    // A conversation without a lease is offered the common list.
+    if (event.kind === 'changed' && this.offers.isVaried) this.deps.onPublish();
+    else if (event.kind === 'offerChanged') this.refresh(event.instance, event.offer);
+    else if (event.kind === 'startFailed') this.noteHealth({ kind: 'startFailed', failure: event.failure });
+    else if (event.kind === 'taken') {
+      const offer = this.offers.takenSpare(event.instance);
+      if (offer) this.note(event.instance, offer.listing, true);
+    } else if (event.kind === 'started') {
+      this.instructions = event.instance.connection.instructions;
+      // Its conversation keeps the common list, because the server may still answer calls.
+      if (!event.listing.failure) this.note(event.instance, event.listing, true);
+      this.reconnection.well();
+      this.noteHealth(undefined);
+    } else if (event.kind === 'died' && event.use.kind !== 'spare') {
+      this.noteHealth({ kind: 'lost', cause: event.cause, final: false });
+      this.lastCause = event.cause;
+      if (event.use.kind === 'warm' || event.use.kind === 'shared') this.reconnection.died();
     }
   }
 
   /** @param cause undefined if an instance has started */
   private noteHealth(cause: FailureCause | undefined): void {
-    this.failure = cause && failureOf(cause, this.deps);
+    this.failure = cause && failureOf(cause, this.deps.id, this.deps.services);
     this.deps.onChange();
   }
 
@@ -278,13 +267,12 @@ export class Serving {
 
   private refresh(instance: Instance, kind: OfferKind): void {
     if (instance.use.kind === 'draining') return;
-    const refresh = this.refreshes.get(instance) ?? this.refreshOf(instance);
-    this.refreshes.set(instance, refresh);
+    const refresh = this.refreshOf(instance);
     refresh.kinds.add(kind);
     void refresh.flight.request();
   }
 
-  private refreshOf(instance: Instance): Refresh {
+  private newRefresh(instance: Instance): Refresh {
     const { clock } = this.deps.services;
     const { signal } = this.ending;
     const bucket = new TokenBucket(clock, burst, perSecond);
