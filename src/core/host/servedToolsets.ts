@@ -65,7 +65,7 @@ export function servedAlone(toolset: Toolset, toolsets: Toolsets, clientKind: Cl
   };
 }
 
-export function servedWithout(
+export function servedEmpty(
   server: Pick<ServerStatus, 'id' | 'state' | 'origin' | 'approval' | 'trulyStateless'>,
   shortName: string,
   clientKind: ClientKind,
@@ -91,7 +91,7 @@ function featuresOfAll(toolsets: Toolsets): ServerFeatures {
 
 /** @param missing why toolsets are missing, as sentences */
 export function servedTogether(toolsets: Toolsets, missing: readonly string[] = []): ServedToolset {
-  const { prompts, resources, templates } = joined(toolsets);
+  const { contested: _, ...lists } = joined(toolsets);
   const about = toolsets.flatMap((toolset) => {
     const told = instructionsOf(toolset, releaseAdvice(toolset, toolsets, { sees: everyToolset }));
     return told === undefined ? [] : [`About the toolset "${toolset.id}":\n${told}`];
@@ -102,9 +102,7 @@ export function servedTogether(toolsets: Toolsets, missing: readonly string[] = 
     instructions: [...about, ...missing].join('\n\n') || (toolsets.length === 0 ? nothingConfigured : undefined),
     tools: toolsets.flatMap((toolset) => toolset.tools.map((tool) => servedTool(tool, 'plain'))),
     appTools: entriesForAppsOfAll(toolsets),
-    prompts,
-    resources,
-    templates,
+    ...lists,
     features: featuresOfAll(toolsets),
     isLeased: toolsets.some(({ leased }) => leased),
     canGain: true,

@@ -93,14 +93,9 @@ export class Subscriptions {
   updated(params: Fields): void {
     const { uri } = params;
     if (typeof uri !== 'string') return;
-    for (const client of this.clientsOf(uri)) client.tell('notifications/resources/updated', params);
-  }
-
-  /** MCP lets a server report an update for a part of the subscribed resource. */
-  private clientsOf(uri: string): Iterable<ServerClient> {
-    const found = new Map(this.byUri.get(uri));
-    if (found.size > 0) return found.values();
-    const around = [...this.byUri].filter(([subscribed]) => uri.startsWith(subscribed));
-    return new Map(around.flatMap(([, clients]) => [...clients])).values();
+    // MCP lets a server report an update for a part of the subscribed resource.
+    const around = this.byUri.has(uri) ? [uri] : [...this.byUri.keys()].filter((whole) => uri.startsWith(whole));
+    const clients = new Map(around.flatMap((one) => [...(this.byUri.get(one) ?? [])]));
+    for (const client of clients.values()) client.tell('notifications/resources/updated', params);
   }
 }

@@ -55,15 +55,13 @@ export function diverges(wanted: ConfiguredServer | undefined, serving: Running[
   return wanted.definition.launchHash !== serving.launchHash || wanted.definition.viewHash !== serving.viewHash;
 }
 
-export type Judge = (definition: ServerDefinition) => ApprovalStatus;
-
 export function enabledDefinition(wanted: ConfiguredServer | undefined): ServerDefinition | undefined {
   return wanted?.kind === 'valid' && wanted.definition.enabled ? wanted.definition : undefined;
 }
 
 /** The question what may run. */
 export interface Asked {
-  readonly judge: Judge;
+  readonly judge: (definition: ServerDefinition) => ApprovalStatus;
   readonly wanted: ConfiguredServer | undefined;
   readonly serving: ServerDefinition | undefined;
 }

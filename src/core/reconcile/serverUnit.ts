@@ -22,7 +22,6 @@ import {
   diverges,
   editOf,
   enabledDefinition,
-  type Judge,
   permitsOf,
   planStep,
   startableDefinition,
@@ -47,7 +46,7 @@ export interface UnitDeps {
   readonly onPublish: () => void;
   readonly onChange: () => void;
   /** Decides whether a definition may run (S1). `reconsider` has to be called when this changes. */
-  readonly judge: Judge;
+  readonly judge: Asked['judge'];
   readonly startsOnCall: (definition: ServerDefinition) => boolean;
   readonly filteredTools: () => FilteredToolsReport;
   /** The time for calls in flight after their instance was replaced or removed, in milliseconds (R4). */
@@ -276,7 +275,7 @@ export class ServerUnit {
     this.failure = undefined;
     const onPublish = (): void => void (this.serving === serving && this.publish());
     const serving: Serving = new Serving(
-      { id: this.id, services, conversations: this.conversations, filteredTools, onPublish, onChange },
+      { server: this.id, services, conversations: this.conversations, filteredTools, onPublish, onChange },
       { definition, connection, declared, offer, curated },
     );
     this.replace(serving, 'its definition was changed');

@@ -12,8 +12,7 @@ import { type Connection, ListError, type OfferKind, type ToolListing } from '..
 import type { Instance } from '../instances/instance.js';
 import { InstancePool } from '../instances/pool.js';
 import { Reconnection } from '../instances/reconnection.js';
-import type { ServerConversations } from '../instances/serverConversations.js';
-import type { PoolEvent, Services } from '../instances/services.js';
+import type { PoolDeps, PoolEvent } from '../instances/services.js';
 import { capabilitiesKey, type Fields } from '../protocol/client.js';
 import type { Curation } from '../tools/curate.js';
 import { featuresOf, type ServerFeatures } from '../tools/features.js';
@@ -23,10 +22,7 @@ import { failureOf, type Failure, type FailureCause } from './failure.js';
 import { type Offer, type Offered, Offers, type Curated } from './offers.js';
 import { spokenBy, type RememberedOffer, type Spoken } from './remembered.js';
 
-interface ServingDeps {
-  readonly id: string;
-  readonly services: Services;
-  readonly conversations: ServerConversations;
+interface ServingDeps extends Pick<PoolDeps, 'services' | 'server' | 'conversations'> {
   readonly filteredTools: () => FilteredToolsReport;
   readonly onPublish: () => void;
   readonly onChange: () => void;
@@ -80,7 +76,7 @@ export class Serving {
     private readonly deps: ServingDeps,
     { definition, connection, declared, offer, curated }: Started,
   ) {
-    const { services, id, conversations } = deps;
+    const { services } = deps;
     this.definition = definition;
     this.curated = curated;
     this.instructions = connection.instructions;
@@ -90,7 +86,7 @@ export class Serving {
     this.offers = new Offers(offer, declared);
     const definitionNow = (): ServerDefinition => this.definition;
     const onEvent = (event: PoolEvent): void => this.follow(event);
-    this.pool = new InstancePool({ services, server: id, conversations, definition: definitionNow, onEvent });
+    this.pool = new InstancePool({ ...deps, definition: definitionNow, onEvent });
     this.reconnection = new Reconnection(
       services,
       () => this.startFresh(),
@@ -225,7 +221,7 @@ export class Serving {
 
   /** @param cause undefined if an instance has started */
   private noteHealth(cause: FailureCause | undefined): void {
-    this.failure = cause && failureOf(cause, this.deps.id, this.deps.services);
+    this.failure = cause && failureOf(cause, this.deps.server, this.deps.services);
     this.deps.onChange();
   }
 
