@@ -173,7 +173,6 @@ export class Publication implements Disposable {
     return this.permission.verdictOf(names).permission === 'deny' ? toolset : { ...toolset, release };
   }
 
-  /** Returns `mcp_admin` without the denied tools. */
   private allowedAdmin(): Toolset {
     const excluded: ExcludedTool[] = [];
     const tools = adminToolset.tools.flatMap((tool): ServedTool[] => {
@@ -207,7 +206,7 @@ function candidateOf({ server, facts, offered }: Offering, shortName: string, re
   };
   if (!review?.holdsBack()) return candidate;
   const [declared = ''] = offered.declared;
-  const changes = review.changesOf(launchFor(definition, declared), offersOf(facts, offered));
+  const changes = review.changesOf(launchFor(definition, declared), reviewedOf(offered.listing, said, definition));
   const kept = tools.flatMap(({ original }) => {
     const parts = changes.tool.get(original);
     return parts ? [{ original, reason: { kind: 'changed' as const, parts } }] : [];
@@ -223,7 +222,9 @@ function candidateOf({ server, facts, offered }: Offering, shortName: string, re
 }
 
 function changedOffers(facts: ServingFacts, review: OfferLedger, redact: (text: string) => string) {
-  const all = facts.everyOffer().map((offered) => ({ offered, offers: offersOf(facts, offered) }));
+  const all = facts
+    .everyOffer()
+    .map((offered) => ({ offered, offers: reviewedOf(offered.listing, facts.instructions, facts.definition) }));
   const held = review.holdsBack();
   const found = new Map<string, ChangedOffer>();
   for (const declared of new Set(all.flatMap(({ offered }) => offered.declared))) {
@@ -285,10 +286,6 @@ function published(
     const parts = changes[kind].get(original);
     return parts ? [{ kind, original, parts }] : [];
   });
-}
-
-function offersOf({ instructions, definition }: ServingFacts, { listing }: Offered): ReviewedOffers {
-  return reviewedOf(listing, instructions, definition);
 }
 
 /** Agents read the manual and the overrides of the file, so the review covers them too. */

@@ -185,18 +185,15 @@ export class Instance implements SlotHolder {
     const { taskId } = params;
     if (typeof taskId !== 'string') return;
     // Without a status, an earlier notification may be lost.
-    const task = params['status'] === undefined ? await this.askForTask(taskId) : params;
+    const asked = params['status'] === undefined && (await this.requestAside('tasks/get', { taskId }, this.client));
+    const said = asked ? asked.kind === 'result' && asked.result : params;
+    const task = said && said['status'] !== undefined ? said : undefined;
     if (task) for (const client of this.watched.of(taskId)) client.tell(taskChanged, task);
     if (task && !isFinal(task)) return;
     const watching = this.watched.take(taskId);
     if (!task) for (const client of watching) client.end?.();
     void this.requestAside(unwatchTask, { taskId });
     this.letGo(taskId);
-  }
-
-  private async askForTask(taskId: string): Promise<Fields | undefined> {
-    const outcome = await this.requestAside('tasks/get', { taskId }, this.client);
-    return outcome.kind === 'result' && outcome.result['status'] !== undefined ? outcome.result : undefined;
   }
 
   /** Counts the request as in flight from this moment, before anything is awaited. */

@@ -226,7 +226,10 @@ export class InstancePool {
     const held = this.holderOf(conversation);
     if (held || instance === 'held') return held;
     if (instance === 'any') return this.open;
-    return this.starts.of(conversation) ? undefined : this.takeFree(conversation, client);
+    if (this.starts.of(conversation)) return undefined;
+    const fitting = [this.only('warm'), this.only('spare')].find((one) => one?.isOpen && knows(one.declared, client));
+    if (fitting) this.hold(fitting, conversation, client);
+    return fitting;
   }
 
   /** Returns undefined if the client can do more than the shared instance knows, and another one can start. */
@@ -235,12 +238,6 @@ export class InstancePool {
     const fits = !client || (shared && covers(shared.declared, client.capabilities));
     if (!fits) this.wanted = union(this.wanted, client.capabilities);
     return fits || this.phase !== 'open' ? shared : undefined;
-  }
-
-  private takeFree(conversation: string, client: ServerClient | undefined): Instance | undefined {
-    const fitting = [this.only('warm'), this.only('spare')].find((one) => one?.isOpen && knows(one.declared, client));
-    if (fitting) this.hold(fitting, conversation, client);
-    return fitting;
   }
 
   private connected(connection: Connection, start: Start, listing: ToolListing): Instance {

@@ -119,9 +119,6 @@ function instancesOf(facts: UnitFacts) {
 
 const notAsked: SignInStatus = { kind: 'none' };
 
-/** These states say more than the lack of a sign-in. */
-const withoutSignIn: readonly ServerState['kind'][] = ['disabled', 'invalid', 'pending', 'starting'];
-
 export function statusOf(
   server: ConfiguredServer,
   facts: UnitFacts,
@@ -134,7 +131,8 @@ export function statusOf(
   const published = facts.serving ?? facts.standIn;
   const listed = published?.listing.tools.flatMap((tool) => (isForAppAlone(tool) ? [] : [tool.name])) ?? [];
   const state = stateOf(facts);
-  const isForSignIn = signIn.kind === 'needed' && !withoutSignIn.includes(state.kind);
+  // The other states say more than the lack of a sign-in.
+  const isForSignIn = signIn.kind === 'needed' && !['disabled', 'invalid', 'pending', 'starting'].includes(state.kind);
   const { id, source, origin } = server;
   const { tools = [], excluded = [], prompts = [], resources = noResources } = toolset ?? {};
   const offers = { tools, excluded, prompts, resources, changedOffers };
