@@ -91,7 +91,8 @@ function featuresOfAll(toolsets: Toolsets): ServerFeatures {
 
 /** @param missing why toolsets are missing, as sentences */
 export function servedTogether(toolsets: Toolsets, missing: readonly string[] = []): ServedToolset {
-  const { contested: _, ...lists } = joined(toolsets);
+  const { prompts, resources, templates } = joined(toolsets);
+  const lists = { prompts, resources, templates };
   const about = toolsets.flatMap((toolset) => {
     const told = instructionsOf(toolset, releaseAdvice(toolset, toolsets, { sees: everyToolset }));
     return told === undefined ? [] : [`About the toolset "${toolset.id}":\n${told}`];
