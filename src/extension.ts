@@ -189,7 +189,7 @@ async function keptOffers(folder: string, log: Log): Promise<OfferFiles> {
   const { OfferFiles } = await import('./core/remembered/offerFiles.js');
   const onFailure = (error: unknown): void =>
     log.write('error', `What servers listed could not be stored: ${asText(error)}`);
-  return await OfferFiles.open({ folder, onFailure });
+  return await OfferFiles.open(folder, onFailure);
 }
 
 export async function deactivate(): Promise<void> {

@@ -78,17 +78,8 @@ export function parseFact(line: string): Fact | undefined {
   if (event !== undefined) return { ...common, event, ...optional('conversation') };
   const outcome = callOutcomes.find((one) => one === value['outcome']);
   if (outcome === undefined || ![took, sentSize, resultSize, tokens].every(Number.isFinite)) return undefined;
-  return {
-    ...common,
-    agent: text('agent'),
-    conversation: text('conversation'),
-    tool: text('tool'),
-    original: text('original'),
-    ...optional('method'),
-    took: Number(took),
-    sentSize: Number(sentSize),
-    resultSize: Number(resultSize),
-    tokens: Number(tokens),
-    outcome,
-  };
+  const [agent, conversation] = [text('agent'), text('conversation')];
+  const names = { agent, conversation, tool: text('tool'), original: text('original'), ...optional('method') };
+  const sizes = { sentSize: Number(sentSize), resultSize: Number(resultSize), tokens: Number(tokens) };
+  return { ...common, ...names, ...sizes, took: Number(took), outcome };
 }

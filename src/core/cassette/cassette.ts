@@ -7,6 +7,7 @@ import type { Redactor } from '../base/log.js';
 import { canonicalJson } from '../base/canonicalJson.js';
 import { mask } from '../base/secrets.js';
 import { errorCodes } from '../protocol/errors.js';
+import { storedJson } from '../protocol/json.js';
 
 export type Side = 'client' | 'server';
 
@@ -31,7 +32,7 @@ export function entryLines(session: string, from: Side, text: string, redactor: 
 
 /** A stray print of the server has no message, and a batch of 2025-03-26 several. */
 export function messagesIn(text: string): Message[] {
-  const value = parsed(text);
+  const value = storedJson(text);
   return (Array.isArray(value) ? (value as unknown[]) : [value]).filter(isObject);
 }
 
@@ -40,32 +41,24 @@ function redacted(value: object, redactor: Redactor): unknown {
   const clean = JSON.stringify(value, (_, inner: unknown) =>
     typeof inner === 'string' ? redactor.redact(inner, inner.length) : inner,
   );
-  return parsed(redactor.redact(clean, clean.length)) ?? JSON.parse(clean);
+  return storedJson(redactor.redact(clean, clean.length)) ?? JSON.parse(clean);
 }
 
 /** Throws with a phrase about the line that is no cassette. */
 export function parseCassette(text: string): CassetteEntry[] {
   const [head = '', ...lines] = text.split('\n');
-  const first = parsed(head);
+  const first = storedJson(head);
   if (!isObject(first) || first['cassette'] !== format.cassette) throw new Error('line 1 does not name a cassette');
   if (first['version'] !== format.version) throw new Error('its version is not known here');
   return lines.flatMap((each, index): CassetteEntry[] => {
     if (each.trim() === '') return [];
-    const entry = parsed(each);
+    const entry = storedJson(each);
     const { session, from, message } = isObject(entry) ? entry : {};
     if (typeof session !== 'string' || (from !== 'client' && from !== 'server') || !isObject(message)) {
       throw new Error(`line ${index + 2} is no message of a cassette`);
     }
     return [{ session, from, message }];
   });
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 interface Recorded {

@@ -16,11 +16,11 @@ export const adminId = builtInToolset;
 /** Each function rejects with a message for an agent. */
 export interface AdminDeps {
   /** Resolves to true if the conversation had an instance. It has ended then. */
-  release(server: string, conversation: string): Promise<boolean>;
+  release(server: string, conversation: string, by: 'this conversation'): Promise<boolean>;
   isStopped(server: string): boolean;
-  restart(server: string): Promise<void>;
+  restart(server: string, by: 'an agent'): Promise<void>;
   reload(): Promise<void>;
-  snapshot(): StatusSnapshot;
+  takeSnapshot(): StatusSnapshot;
 }
 
 interface AdminTool extends Tool {
@@ -56,7 +56,7 @@ const adminTools: readonly AdminTool[] = [
     annotations: harmless,
     run: async (deps, input, conversation) => {
       const server = serverOf(input);
-      if (await deps.release(server, conversation)) return endedText(server);
+      if (await deps.release(server, conversation, 'this conversation')) return endedText(server);
       return `This conversation has no instance of "${server}".`;
     },
   },
@@ -67,7 +67,7 @@ const adminTools: readonly AdminTool[] = [
       'Returns the state and the problems of every MCP server, and which servers have an instance for this conversation.',
     inputSchema: nothing,
     annotations: { readOnlyHint: true, openWorldHint: false },
-    run: (deps, _, conversation) => Promise.resolve(statusText(deps.snapshot(), conversation)),
+    run: (deps, _, conversation) => Promise.resolve(statusText(deps.takeSnapshot(), conversation)),
   },
   {
     name: `${prefix}restart`,
@@ -82,9 +82,9 @@ const adminTools: readonly AdminTool[] = [
         const how = 'It stays stopped until they start it with “Start Server” in the MCP Toolsets view.';
         throw new Error(`A person stopped "${server}". ${how}`);
       }
-      if (await deps.release(server, conversation)) return endedText(server);
-      await deps.restart(server);
-      return statusText(deps.snapshot(), conversation, server);
+      if (await deps.release(server, conversation, 'this conversation')) return endedText(server);
+      await deps.restart(server, 'an agent');
+      return statusText(deps.takeSnapshot(), conversation, server);
     },
   },
   {
@@ -95,7 +95,7 @@ const adminTools: readonly AdminTool[] = [
     annotations: harmless,
     run: async (deps) => {
       await deps.reload();
-      return statusText(deps.snapshot(), undefined);
+      return statusText(deps.takeSnapshot(), undefined);
     },
   },
 ];

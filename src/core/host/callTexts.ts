@@ -61,45 +61,35 @@ export function failedCall(
   failure: PoolFailure,
   isServed: boolean,
 ): readonly [text: string, kind: Unanswered['kind'], reason: string] {
-  switch (failure.kind) {
-    case 'lost': {
-      const next = isServed ? ` The next call of a tool of "${server}" starts a new instance.` : '';
-      const text = `Error: result unknown. The call of "${tool}" was not answered: ${clause(failure.cause)}. It may or may not have taken effect, and it was not sent again.${next}`;
-      return [text, 'lost', 'The connection ended before the answer.'];
-    }
-    case 'timedOut': {
-      const { limit, ms } = failure;
-      const what = limit === 'call' ? 'gave no sign of life for' : 'took longer than';
-      const text = `Error: result unknown. "${tool}" ${what} ${seconds(ms)} (timeouts.${limit} of server "${server}"), and the call was cancelled.`;
-      return [text, 'timed out', `It took longer than timeouts.${limit}, ${seconds(ms)}.`];
-    }
-    case 'startFailed': {
-      const { code, message, fix } = failure.failure;
-      const text = `Error: "${tool}" was not called: the server "${server}" ${message} ${fix}`;
-      return [text, 'not sent', `The server did not start: ${code}.`];
-    }
-    case 'notSent': {
-      const text = `Error: "${tool}" of "${server}" was not called: ${clause(failure.cause)}.`;
-      return [text, 'not sent', 'The server did not take the call.'];
-    }
-    case 'notHeld':
-      return [notHeldText(server), 'not sent', 'The conversation no longer has an instance.'];
+  if (failure.kind === 'notHeld')
+    return [notHeldText(server), 'not sent', 'The conversation no longer has an instance.'];
+  if (failure.kind === 'startFailed') {
+    const { code, message, fix } = failure.failure;
+    const text = `Error: "${tool}" was not called: the server "${server}" ${message} ${fix}`;
+    return [text, 'not sent', `The server did not start: ${code}.`];
   }
+  if (failure.kind === 'notSent') {
+    const text = `Error: "${tool}" of "${server}" was not called: ${clause(failure.cause)}.`;
+    return [text, 'not sent', 'The server did not take the call.'];
+  }
+  if (failure.kind === 'timedOut') {
+    const { limit, ms } = failure;
+    const what = limit === 'call' ? 'gave no sign of life for' : 'took longer than';
+    const text = `Error: result unknown. "${tool}" ${what} ${seconds(ms)} (timeouts.${limit} of server "${server}"), and the call was cancelled.`;
+    return [text, 'timed out', `It took longer than timeouts.${limit}, ${seconds(ms)}.`];
+  }
+  const next = isServed ? ` The next call of a tool of "${server}" starts a new instance.` : '';
+  const text = `Error: result unknown. The call of "${tool}" was not answered: ${clause(failure.cause)}. It may or may not have taken effect, and it was not sent again.${next}`;
+  return [text, 'lost', 'The connection ended before the answer.'];
 }
 
 /** Makes the text for requests other than calls. A client may always repeat these. */
 export function requestText({ toolset, method }: Destination & OtherRequest, failure: PoolFailure): string {
-  switch (failure.kind) {
-    case 'lost':
-    case 'notSent':
-      return `${method} was not answered by "${toolset}": ${clause(failure.cause)}.`;
-    case 'timedOut':
-      return `${method} was not answered by "${toolset}" within ${seconds(failure.ms)}.`;
-    case 'startFailed':
-      return `The server "${toolset}" ${failure.failure.message} ${failure.failure.fix}`;
-    case 'notHeld':
-      return notHeldText(toolset);
-  }
+  if (failure.kind === 'startFailed')
+    return `The server "${toolset}" ${failure.failure.message} ${failure.failure.fix}`;
+  if (failure.kind === 'notHeld') return notHeldText(toolset);
+  const why = failure.kind === 'timedOut' ? ` within ${seconds(failure.ms)}` : `: ${clause(failure.cause)}`;
+  return `${method} was not answered by "${toolset}"${why}.`;
 }
 
 function notHeldText(server: string): string {

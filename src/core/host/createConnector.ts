@@ -1,15 +1,14 @@
 /** Makes the connector of the product, for stdio and HTTP (X1–X3, X5). The owner of a connection closes it. */
 import { createHash, randomBytes } from 'node:crypto';
 import type { Clock } from '../base/clock.js';
-import type { Log } from '../base/log.js';
 import { BoundedMap } from '../base/boundedMap.js';
 import { LoopShare } from '../base/turns.js';
-import { toDisposable, type Disposable } from '../base/disposables.js';
+import type { Disposable } from '../base/disposables.js';
 import { launchHashOf } from '../config/hash.js';
 import type { Launch } from '../config/model.js';
 import { isHeaderValue } from '../config/read/launch.js';
 import { boundedLog } from '../connections/logging.js';
-import type { ConnectOutcome, Connector, ConnectRequest, StartFailure } from '../connections/connection.js';
+import type { ConnectOutcome, Connector, ConnectRequest } from '../connections/connection.js';
 import { Guardian } from '../processes/guardian.js';
 import { Jobs } from '../processes/jobs.js';
 import { EraMemories, type EraMemory } from '../connections/eras/modern.js';
@@ -21,6 +20,9 @@ import type { ProcessStart } from '../processes/processTree.js';
 import { ValueCommands } from '../connections/stdio/valueCommands.js';
 import { commandReferences, withOutputs } from '../config/read/launchReferences.js';
 import { secretsOf } from '../config/read/launchSecrets.js';
+
+/** The limit of launches with remembered values: an instance may write one long after it was replaced. */
+const mostKept = 1000;
 
 export interface ConnectorDeps {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -49,20 +51,40 @@ export function createConnector(deps: ConnectorDeps, eras = new EraMemories()): 
   let disposed = false;
   const nextProcess = (): Pick<ProcessStart, 'mark' | 'keeper'> => ({ mark: `${mark}${++started}.`, keeper });
   const commands = new ValueCommands({ env: inherited(env), clock, process: nextProcess });
-  const values = new LaunchValues(commands, deps.keepSecret ?? (() => toDisposable(() => {})));
+  const kept = new BoundedMap<string, Disposable | undefined>(mostKept, (oldest) => oldest?.dispose());
+
+  /** Replaces the value commands by their output (C2). The redactor knows each value before any other part. */
+  const complete = async (
+    { launch, log }: ConnectRequest,
+    signal: AbortSignal,
+  ): Promise<Launch | Exclude<ConnectOutcome, { kind: 'connected' }>> => {
+    const references = commandReferences(launch);
+    const outputs = await commands.outputsFor(references, log, signal);
+    if (outputs.kind !== 'known') return outputs;
+    const completed = withOutputs(launch, outputs.of);
+    const values = secretsOf(completed);
+    const key = createHash('sha256').update(JSON.stringify(values)).digest('hex');
+    if (!kept.has(key)) kept.set(key, deps.keepSecret?.(values));
+    for (const { source, path } of references) {
+      const [what, name] = path;
+      if (what !== 'headers' || completed.transport === 'stdio') continue;
+      if (isHeaderValue(completed.headers.get(String(name))?.value ?? '')) continue;
+      const message = `The output of ${source.argv[0]} cannot be the value of header \`${name}\`: it holds a line break, a control character or one beyond Latin-1.`;
+      const failure = { code: 'value-command-failed', message, fix: 'Make it print only the value.', path } as const;
+      return { kind: 'failed', failure };
+    }
+    return completed;
+  };
 
   /** Starts the process before it returns its promise. */
   const attempt = async (request: ConnectRequest, stop: AbortController): Promise<ConnectOutcome> => {
     const { timeoutMs } = request;
     const log = boundedLog(request.log, clock);
     const unwanted = AbortSignal.any([request.signal, stop.signal]);
-    let { launch } = request;
-    if (commandReferences(launch).length > 0) {
-      // Value commands have their own time limit, because a person may have to unlock something.
-      const completion = await values.complete(launch, log, unwanted);
-      if (completion.kind !== 'complete') return completion;
-      ({ launch } = completion);
-    }
+    // Value commands have their own time limit, because a person may have to unlock something.
+    const launch =
+      commandReferences(request.launch).length > 0 ? await complete({ ...request, log }, unwanted) : request.launch;
+    if ('kind' in launch) return launch;
     const limit = new AbortController();
     let isUp = false;
     const timer = clock.after(timeoutMs, () => {
@@ -112,46 +134,4 @@ export function createConnector(deps: ConnectorDeps, eras = new EraMemories()): 
       await keeper.dispose();
     },
   };
-}
-
-type Completion =
-  | { readonly kind: 'complete'; readonly launch: Launch }
-  | { readonly kind: 'failed'; readonly failure: StartFailure }
-  | { readonly kind: 'cancelled' };
-
-/** The limit of launches with remembered values: an instance may write one long after it was replaced. */
-const mostKept = 1000;
-
-/**
- * Replaces the value commands of a launch by their output (C2). The redactor knows each value before any other part.
- */
-class LaunchValues {
-  private readonly kept = new BoundedMap<string, Disposable>(mostKept, (oldest) => oldest.dispose());
-
-  constructor(
-    private readonly commands: ValueCommands,
-    private readonly keepSecret: (values: readonly string[]) => Disposable,
-  ) {}
-
-  async complete(launch: Launch, log: Log, signal: AbortSignal): Promise<Completion> {
-    const references = commandReferences(launch);
-    const outputs = await this.commands.outputsFor(references, log, signal);
-    if (outputs.kind !== 'known') return outputs;
-    const complete = withOutputs(launch, outputs.of);
-    this.keep(secretsOf(complete));
-    for (const { source, path } of references) {
-      const [what, name] = path;
-      if (what !== 'headers' || complete.transport === 'stdio') continue;
-      if (isHeaderValue(complete.headers.get(String(name))?.value ?? '')) continue;
-      const message = `The output of ${source.argv[0]} cannot be the value of header \`${name}\`: it holds a line break, a control character or one beyond Latin-1.`;
-      const failure = { code: 'value-command-failed', message, fix: 'Make it print only the value.', path } as const;
-      return { kind: 'failed', failure };
-    }
-    return { kind: 'complete', launch: complete };
-  }
-
-  private keep(values: readonly string[]): void {
-    const key = createHash('sha256').update(JSON.stringify(values)).digest('hex');
-    if (!this.kept.has(key)) this.kept.set(key, this.keepSecret(values));
-  }
 }

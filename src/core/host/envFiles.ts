@@ -8,8 +8,6 @@ import { realDisk, watchFile } from '../files/watchedFile.js';
 /** The delay that a person notices after a save, in milliseconds. */
 const pollMs = 1000;
 
-type Read = (file: string, within: string | undefined) => EnvFileReading;
-
 /** `reading` is the one that the config used. */
 type Followed = Disposable & { reading: EnvFileReading };
 
@@ -23,7 +21,7 @@ export class EnvFiles implements Disposable {
   ) {}
 
   /** Follows the files read in the meantime, and no others. */
-  whileReading<T>(read: (envFile: Read) => T): T {
+  whileReading<T>(read: (envFile: typeof readEnvFile) => T): T {
     const before = this.followed;
     this.followed = new Map();
     const result = read((file, within) => {

@@ -14,14 +14,7 @@ import { asText, clipped } from '../base/text.js';
 import { fileErrors, whyNothing } from './admin.js';
 import type { Host } from './hostContract.js';
 import { leaseNote } from './leaseNotes.js';
-import {
-  holderOfTool,
-  holdersOf,
-  releaseAdvice,
-  servedAlone,
-  servedTogether,
-  servedWithout,
-} from './servedToolsets.js';
+import { holderOfTool, holdersOf, releaseAdvice, servedAlone, servedEmpty, servedTogether } from './servedToolsets.js';
 
 const noTask = refused(errorCodes.invalidParams, 'There is no such task here.');
 
@@ -60,12 +53,11 @@ export class CatalogueBackend implements GatewayBackend, Disposable {
   placeholder(id: string, clientKind: ClientKind): ServedToolset | undefined {
     const server = this.host.snapshot.servers.find((each) => each.id === id);
     if (!server || server.state.kind === 'disabled') return undefined;
-    return servedWithout(server, this.host.shortName(id), clientKind);
+    return servedEmpty(server, this.host.shortName(id), clientKind);
   }
 
   whyGone(id: string): string {
-    const { servers } = this.host.snapshot;
-    const server = servers.find((each) => each.id === id);
+    const server = this.host.snapshot.servers.find((each) => each.id === id);
     return server ? whyNothing(server) : [`There is no toolset "${id}".`, ...fileErrors(this.host.snapshot)].join(' ');
   }
 

@@ -10,12 +10,12 @@ import type { Problem } from '../base/problem.js';
 import { Throttle } from '../base/clock.js';
 import { asText } from '../base/text.js';
 import { ConfigState } from '../config/read/merge.js';
-import type { ConfigModel, ConfiguredServer, Launch, ServerDefinition, SourceText } from '../config/model.js';
+import type { ConfigModel, ConfiguredServer, Launch, SourceText } from '../config/model.js';
 import type { PoolFailure } from '../instances/pool.js';
 import type { ClientChange, ServerClient } from '../protocol/client.js';
 import { secretsOf } from '../config/read/launchSecrets.js';
 import type { SignInBrowser, SignIns, SignInStatus } from '../connections/http/oauth/contract.js';
-import { type Releaser, ServerUnit, type UnitPolicy } from '../reconcile/serverUnit.js';
+import { type Releaser, ServerUnit, type UnitDeps } from '../reconcile/serverUnit.js';
 import { type StatusSnapshot, inPresentText, problemsOf, statusOf } from '../reconcile/status.js';
 import { withoutDataUrls } from '../results/binaries.js';
 import { EnvFiles } from './envFiles.js';
@@ -34,7 +34,7 @@ import { withoutBarred } from './serverLists.js';
 /** The milliseconds between two updates of the views during calls. */
 const activityMs = 1000;
 
-export class ToolsetHost implements Host {
+export class ToolsetHost implements Host, AdminDeps {
   private readonly config = new ConfigState();
   private readonly units = new Map<string, ServerUnit>();
   /** The units that left the file and still have calls in flight. */
@@ -55,7 +55,7 @@ export class ToolsetHost implements Host {
   private readonly activity: Throttle;
   private readonly envFiles: EnvFiles;
   private readonly publication: Publication;
-  private readonly policy: UnitPolicy;
+  private readonly unitDeps: UnitDeps;
   readonly permission: Permission;
   readonly completed = completed;
 
@@ -75,7 +75,11 @@ export class ToolsetHost implements Host {
       consent.approvals?.onDidChange(reconsider),
       consent.offerReview?.onDidChange(() => this.republish()),
     ];
-    this.policy = {
+    this.unitDeps = {
+      services,
+      memory: deps.kept && offerMemory(deps.kept, consent.offerReview, services.redactor),
+      onPublish: () => this.republish(),
+      onChange: () => this.announceChange(),
       judge: (definition) => judgeLaunch(definition, consent.approvals),
       startsOnCall: ({ start }) => (start ?? settings.usualStart?.()) === 'call',
       filteredTools: settings.filteredTools,
@@ -127,11 +131,25 @@ export class ToolsetHost implements Host {
     this.servers = servers.filter(({ id }) => (settings.only ?? id) === id);
     this.shadowed = applied.model.shadowed;
     this.configProblems = [...applied.problems, ...problems];
-    for (const server of this.servers) if (server.kind === 'valid') this.keepSecret(server.definition);
+    const used = this.servers.flatMap((one) => (one.kind === 'valid' ? secretsOf(one.definition.launch) : []));
+    // The launch hashes do not show this: a reference may now give an earlier literal.
+    const secrets = [...new Set(used)].filter((value) => !this.keptSecret.has(value));
+    for (const value of secrets) this.keptSecret.add(value);
+    if (secrets.length > 0) services.redactor.register(secrets);
     this.inOneSwap(() => {
       const wanted = new Set(this.servers.map((server) => server.id));
-      for (const [id, unit] of this.units) if (!wanted.has(id)) this.remove(id, unit);
-      for (const server of this.servers) this.unitOf(server.id).apply(server);
+      for (const [id, unit] of this.units) {
+        if (wanted.has(id)) continue;
+        this.units.delete(id);
+        unit.apply(undefined);
+        this.leaving.add(unit);
+        void unit.gone().then(() => this.leaving.delete(unit));
+      }
+      for (const server of this.servers) {
+        const unit = this.units.get(server.id) ?? new ServerUnit(server.id, this.unitDeps);
+        this.units.set(server.id, unit);
+        unit.apply(server);
+      }
     });
     await Promise.all([...this.units.values()].map((unit) => unit.settled()));
   }
@@ -215,6 +233,10 @@ export class ToolsetHost implements Host {
     await this.known(server).stop();
   }
 
+  isStopped(server: string): boolean {
+    return this.known(server).facts.stoppedSince !== undefined;
+  }
+
   async restart(server: string, by: Parameters<ServerUnit['restart']>[0] = 'a person'): Promise<void> {
     this.askAgain(server);
     await this.known(server).restart(by);
@@ -262,7 +284,7 @@ export class ToolsetHost implements Host {
     const { toolset, conversation } = call;
     if (releases !== undefined || toolset === adminId) {
       const input = releases === undefined ? call.arguments : { serverId: releases };
-      return { kind: 'result', result: await callAdminTool(this.adminDeps, original, input, conversation) };
+      return { kind: 'result', result: await callAdminTool(this, original, input, conversation) };
     }
     const unit = this.units.get(toolset);
     if (!unit) return unknownTool(call, this.snapshot);
@@ -283,14 +305,6 @@ export class ToolsetHost implements Host {
     // An app handles failed calls with its own words, and would show a result as a result.
     return call.fromApp ? { kind: 'error', code: errorCodes.server, message } : errorResult(message, kind, reason);
   }
-
-  private readonly adminDeps: AdminDeps = {
-    release: (server, conversation) => this.release(server, conversation, 'this conversation'),
-    isStopped: (server) => this.known(server).facts.stoppedSince !== undefined,
-    restart: (server) => this.restart(server, 'an agent'),
-    reload: () => this.reload(),
-    snapshot: () => this.takeSnapshot(),
-  };
 
   /** A wrong entry may be right now, because a variable was set or a folder was made. Other starts are not awaited. */
   private askAgain(server: string): void {
@@ -329,28 +343,9 @@ export class ToolsetHost implements Host {
     if (!signIns) throw new Error('A sign-in cannot be stored here.');
     if (server?.kind !== 'valid') throw new Error(`The entry of "${id}" has an error; see Problems.`);
     const { definition } = server;
-    if (this.policy.judge(definition).kind === 'pending')
+    if (this.unitDeps.judge(definition).kind === 'pending')
       throw new Error(`"${id}" waits for approval. Approve it first.`);
     return { signIns, launch: definition.launch, unit };
-  }
-
-  private unitOf(id: string): ServerUnit {
-    const existing = this.units.get(id);
-    if (existing) return existing;
-    const { services, consent, kept } = this.deps;
-    const memory = kept && offerMemory(kept, consent.offerReview, services.redactor);
-    const onPublish = (): void => this.republish();
-    const onChange = (): void => this.announceChange();
-    const unit = new ServerUnit({ id, services, policy: this.policy, memory, onPublish, onChange });
-    this.units.set(id, unit);
-    return unit;
-  }
-
-  private remove(id: string, unit: ServerUnit): void {
-    this.units.delete(id);
-    unit.apply(undefined);
-    this.leaving.add(unit);
-    void unit.gone().then(() => this.leaving.delete(unit));
   }
 
   private inOneSwap(change: () => void): void {
@@ -377,7 +372,7 @@ export class ToolsetHost implements Host {
     });
   }
 
-  private takeSnapshot(): StatusSnapshot {
+  takeSnapshot(): StatusSnapshot {
     const { publication, refused } = this;
     const found = [...publication.problems];
     const servers = this.servers.flatMap((server) => {
@@ -392,13 +387,6 @@ export class ToolsetHost implements Host {
     const problems = [...this.configProblems, ...inPresentText(found, refused)];
     const builtIn = publication.toolset(adminId);
     return { version: publication.catalogue.version, refused, servers, problems, builtIn };
-  }
-
-  private keepSecret(definition: ServerDefinition): void {
-    // The launch hash does not show this: a reference may now give an earlier literal.
-    const found = secretsOf(definition.launch).filter((value) => !this.keptSecret.has(value));
-    for (const value of found) this.keptSecret.add(value);
-    if (found.length > 0) this.deps.services.redactor.register(found);
   }
 }
 

@@ -18,18 +18,12 @@ export function releaseByEnding(tool: string, args?: Fields): string {
  */
 export function leaseNote(server: string, news: LeaseNews, advice: string | undefined, folder?: string): string {
   const how = advice ?? 'It ends when it is idle for a while, or when the person releases it.';
-  switch (news.kind) {
-    case 'new':
-    case 'newHere': {
-      const before = news.kind === 'new' ? '' : ' If it had one before, that one is gone with all that it held.';
-      return `\n[MCP Toolsets] This conversation now has its own instance of "${server}", which keeps its state between calls${folder === undefined ? '' : ` and works in ${folder}`}.${before} ${how}`;
-    }
-    case 'replaced':
-    case 'shared': {
-      const now = news.kind === 'replaced' ? `a new one. ${how}` : 'one that all conversations share.';
-      return `\n[MCP Toolsets] The instance of "${server}" that this conversation had is gone (${news.cause}) with all that it held. This result is from ${now}`;
-    }
+  if (news.kind === 'replaced' || news.kind === 'shared') {
+    const now = news.kind === 'replaced' ? `a new one. ${how}` : 'one that all conversations share.';
+    return `\n[MCP Toolsets] The instance of "${server}" that this conversation had is gone (${news.cause}) with all that it held. This result is from ${now}`;
   }
+  const before = news.kind === 'new' ? '' : ' If it had one before, that one is gone with all that it held.';
+  return `\n[MCP Toolsets] This conversation now has its own instance of "${server}", which keeps its state between calls${folder === undefined ? '' : ` and works in ${folder}`}.${before} ${how}`;
 }
 
 export function leaseInstructions(server: string, advice: string | undefined): string {

@@ -5,9 +5,9 @@
  * waiting caller withdraws its question, and a late answer counts for nothing; an answer for a conversation holds for
  * one tool of one server under one name, until the host ends or the setting changes.
  */
-import type { ToolAnnotations } from '@modelcontextprotocol/sdk/types.js';
 import { abortSignalOf, type CancelSignal } from '../base/cancellation.js';
 import { unlessAborted } from '../base/events.js';
+import type { ConversationTool } from '../minds/model.js';
 import type { ToolsetCall } from '../protocol/request.js';
 import type { ServedTool } from '../tools/catalogue.js';
 import { compilePermissions, permissionOf, type PermissionRules, type ToolNames } from '../tools/permissions.js';
@@ -31,13 +31,7 @@ export interface PermissionDeps {
   readonly ask: (question: CallQuestion, signal: AbortSignal) => PromiseLike<CallAnswer>;
 }
 
-interface ToolInChat {
-  readonly toolset: string;
-  /** The published name. */
-  readonly name: string;
-  readonly original: string;
-  readonly annotations?: ToolAnnotations | undefined;
-}
+type ToolInChat = Pick<ConversationTool, 'toolset' | 'name' | 'original' | 'annotations'>;
 
 const allowEverything: PermissionDeps = { settings: () => [], ask: () => Promise.resolve('no') };
 

@@ -19,7 +19,7 @@ import { conversationLabel } from '../protocol/conversationLabel.js';
 import type { ToolsetCall } from '../protocol/request.js';
 import type { Offered } from '../reconcile/offers.js';
 import { offersChanged } from '../reconcile/problems.js';
-import type { OfferMemory, RememberedOffer } from '../reconcile/remembered.js';
+import type { OfferMemory, RememberedOffer, StandIn } from '../reconcile/remembered.js';
 import type { Serving } from '../reconcile/serving.js';
 import type { Catalogue, ExcludedTool, ServedTool, Toolset } from '../tools/catalogue.js';
 import { ShortNames } from '../tools/editorNames.js';
@@ -31,13 +31,7 @@ import type { Permission } from './permission.js';
 
 const mostCatalogues = 64;
 
-interface ServingFacts extends Pick<
-  Serving,
-  'definition' | 'instructions' | 'features' | 'offeredTo' | 'everyOffer' | 'ownLists'
-> {
-  /** Set if the list is from an earlier window. */
-  readonly rememberedAt?: number;
-}
+type ServingFacts = Serving | StandIn;
 
 interface Offering {
   readonly server: ConfiguredServer;
@@ -179,7 +173,6 @@ export class Publication implements Disposable {
     return this.permission.verdictOf(names).permission === 'deny' ? toolset : { ...toolset, release };
   }
 
-  /** Returns `mcp_admin` without the denied tools. */
   private allowedAdmin(): Toolset {
     const excluded: ExcludedTool[] = [];
     const tools = adminToolset.tools.flatMap((tool): ServedTool[] => {
@@ -213,7 +206,7 @@ function candidateOf({ server, facts, offered }: Offering, shortName: string, re
   };
   if (!review?.holdsBack()) return candidate;
   const [declared = ''] = offered.declared;
-  const changes = review.changesOf(launchFor(definition, declared), offersOf(facts, offered));
+  const changes = review.changesOf(launchFor(definition, declared), reviewedOf(offered.listing, said, definition));
   const kept = tools.flatMap(({ original }) => {
     const parts = changes.tool.get(original);
     return parts ? [{ original, reason: { kind: 'changed' as const, parts } }] : [];
@@ -229,14 +222,16 @@ function candidateOf({ server, facts, offered }: Offering, shortName: string, re
 }
 
 function changedOffers(facts: ServingFacts, review: OfferLedger, redact: (text: string) => string) {
-  const all = facts.everyOffer().map((offered) => ({ offered, offers: offersOf(facts, offered) }));
+  const all = facts
+    .everyOffer()
+    .map((offered) => ({ offered, offers: reviewedOf(offered.listing, facts.instructions, facts.definition) }));
   const held = review.holdsBack();
   const found = new Map<string, ChangedOffer>();
   for (const declared of new Set(all.flatMap(({ offered }) => offered.declared))) {
     const launch = launchFor(facts.definition, declared);
     const own = all.filter(({ offered }) => offered.declared.includes(declared));
     // A remembered list is compared, and never becomes the baseline.
-    if (facts.rememberedAt === undefined && own.every(({ offered }) => !offered.listing.failure)) {
+    if (!('rememberedAt' in facts) && own.every(({ offered }) => !offered.listing.failure)) {
       const each = own.map(({ offers }) => offers);
       review.note(launch, each, redact);
     }
@@ -291,10 +286,6 @@ function published(
     const parts = changes[kind].get(original);
     return parts ? [{ kind, original, parts }] : [];
   });
-}
-
-function offersOf({ instructions, definition }: ServingFacts, { listing }: Offered): ReviewedOffers {
-  return reviewedOf(listing, instructions, definition);
 }
 
 /** Agents read the manual and the overrides of the file, so the review covers them too. */

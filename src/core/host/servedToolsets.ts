@@ -65,24 +65,15 @@ export function servedAlone(toolset: Toolset, toolsets: Toolsets, clientKind: Cl
   };
 }
 
-export function servedWithout(
+export function servedEmpty(
   server: Pick<ServerStatus, 'id' | 'state' | 'origin' | 'approval' | 'trulyStateless'>,
   shortName: string,
   clientKind: ClientKind,
 ): ServedToolset {
   const { id, trulyStateless } = server;
-  return {
-    id,
-    serverName: clientKind === 'plain' ? id : shortName,
-    instructions: whyNothing(server),
-    tools: [],
-    prompts: [],
-    resources: [],
-    templates: [],
-    features: toolsAlone,
-    isLeased: trulyStateless !== true,
-    canGain: true,
-  };
+  const nothing = { tools: [], prompts: [], resources: [], templates: [], features: toolsAlone, canGain: true };
+  const serverName = clientKind === 'plain' ? id : shortName;
+  return { ...nothing, id, serverName, instructions: whyNothing(server), isLeased: trulyStateless !== true };
 }
 
 /** The id of a task names its toolset. No other extension does, so they are left out. */
@@ -101,6 +92,7 @@ function featuresOfAll(toolsets: Toolsets): ServerFeatures {
 /** @param missing why toolsets are missing, as sentences */
 export function servedTogether(toolsets: Toolsets, missing: readonly string[] = []): ServedToolset {
   const { prompts, resources, templates } = joined(toolsets);
+  const lists = { prompts, resources, templates };
   const about = toolsets.flatMap((toolset) => {
     const told = instructionsOf(toolset, releaseAdvice(toolset, toolsets, { sees: everyToolset }));
     return told === undefined ? [] : [`About the toolset "${toolset.id}":\n${told}`];
@@ -111,9 +103,7 @@ export function servedTogether(toolsets: Toolsets, missing: readonly string[] = 
     instructions: [...about, ...missing].join('\n\n') || (toolsets.length === 0 ? nothingConfigured : undefined),
     tools: toolsets.flatMap((toolset) => toolset.tools.map((tool) => servedTool(tool, 'plain'))),
     appTools: entriesForAppsOfAll(toolsets),
-    prompts,
-    resources,
-    templates,
+    ...lists,
     features: featuresOfAll(toolsets),
     isLeased: toolsets.some(({ leased }) => leased),
     canGain: true,

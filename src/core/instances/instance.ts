@@ -24,10 +24,7 @@ export type InstanceUse =
   | { readonly kind: 'draining' };
 
 interface InstanceDeps {
-  readonly id: string;
-  readonly connection: Connection;
   readonly clock: Clock;
-  readonly declared: Fields;
   /** Returns the limit without a call in milliseconds. Read at the beginning of each wait, and by `reviewIdle`. */
   readonly idleLimit: () => number;
   readonly onRest: () => void;
@@ -44,10 +41,7 @@ type State =
 const asideLimitMs = 10_000;
 
 export class Instance implements SlotHolder {
-  readonly id: string;
-  readonly connection: Connection;
   readonly startedAt: number;
-  readonly declared: Fields;
   client: ServerClient | undefined;
   /** The conversation that leases it, or leased it before it drains. */
   lessee: string | undefined;
@@ -71,17 +65,19 @@ export class Instance implements SlotHolder {
   /** The time in epoch milliseconds from which the idle limit counts. */
   private idleFrom = 0;
 
-  constructor(private readonly deps: InstanceDeps) {
-    this.id = deps.id;
-    this.connection = deps.connection;
+  constructor(
+    readonly id: string,
+    readonly connection: Connection,
+    readonly declared: Fields,
+    private readonly deps: InstanceDeps,
+  ) {
     this.startedAt = deps.clock.now();
-    this.declared = deps.declared;
     this.listeners = [
-      deps.connection.onDidDie((cause) => void this.end(cause, true)),
-      deps.connection.onDidChangeOffer(deps.onOfferChanged),
-      deps.connection.onDidUpdateResource((params) => this.subscriptions.updated(params)),
-      deps.connection.onDidUpdateTask((params) => void this.updateTask(params)),
-      deps.connection.onDidRenewSession(() => {
+      connection.onDidDie((cause) => void this.end(cause, true)),
+      connection.onDidChangeOffer(deps.onOfferChanged),
+      connection.onDidUpdateResource((params) => this.subscriptions.updated(params)),
+      connection.onDidUpdateTask((params) => void this.updateTask(params)),
+      connection.onDidRenewSession(() => {
         if (this.use.kind === 'leased') this.news = { kind: 'replaced', cause: 'the server began a new session' };
         this.renewSubscriptions();
         this.sendLogLevel();
@@ -189,18 +185,15 @@ export class Instance implements SlotHolder {
     const { taskId } = params;
     if (typeof taskId !== 'string') return;
     // Without a status, an earlier notification may be lost.
-    const task = params['status'] === undefined ? await this.askForTask(taskId) : params;
+    const asked = params['status'] === undefined && (await this.requestAside('tasks/get', { taskId }, this.client));
+    const said = asked ? asked.kind === 'result' && asked.result : params;
+    const task = said && said['status'] !== undefined ? said : undefined;
     if (task) for (const client of this.watched.of(taskId)) client.tell(taskChanged, task);
     if (task && !isFinal(task)) return;
     const watching = this.watched.take(taskId);
     if (!task) for (const client of watching) client.end?.();
     void this.requestAside(unwatchTask, { taskId });
     this.letGo(taskId);
-  }
-
-  private async askForTask(taskId: string): Promise<Fields | undefined> {
-    const outcome = await this.requestAside('tasks/get', { taskId }, this.client);
-    return outcome.kind === 'result' && outcome.result['status'] !== undefined ? outcome.result : undefined;
   }
 
   /** Counts the request as in flight from this moment, before anything is awaited. */
@@ -212,12 +205,20 @@ export class Instance implements SlotHolder {
     this.inFlight.set(key, client);
     this.lastCallAt = this.deps.clock.now();
     this.idleTimer?.dispose();
-    if (client) this.serve(client);
+    if (client) {
+      if (client.logLevel !== this.logLevel) this.setLogLevel(client);
+      this.client = client;
+      // A request of a shared instance outside of any call is for no session in particular.
+      if (this.use.kind === 'leased') this.connection.belongsTo(client);
+    }
     try {
       const { learning } = this.connection;
       if (client && learning) await learning;
       const outcome = await send();
-      return outcome.kind === 'lost' ? { kind: 'lost', cause: await this.causeOfLoss(outcome.cause) } : outcome;
+      if (outcome.kind !== 'lost') return outcome;
+      // A connection settles its calls before it reports its end. The next call of this caller must find another instance.
+      if (this.connection.isOver) await this.ended;
+      return this.state.kind === 'live' ? outcome : { kind: 'lost', cause: this.state.reason };
     } finally {
       this.inFlight.delete(key);
       this.lastCallAt = this.deps.clock.now();
@@ -225,24 +226,11 @@ export class Instance implements SlotHolder {
     }
   }
 
-  /** A connection settles its calls before it reports its end. The next call of this caller must find another instance. */
-  private async causeOfLoss(cause: string): Promise<string> {
-    if (this.connection.isOver) await this.ended;
-    return this.state.kind === 'live' ? cause : this.state.reason;
-  }
-
   private rest(): void {
     if (this.isBusy) return;
     if (this.use.kind === 'draining') void this.end('it was replaced or removed');
     else this.awaitIdle();
     this.deps.onRest();
-  }
-
-  private serve(client: ServerClient): void {
-    if (client.logLevel !== this.logLevel) this.setLogLevel(client);
-    this.client = client;
-    // A request of a shared instance outside of any call is for no session in particular.
-    if (this.use.kind === 'leased') this.connection.belongsTo(client);
   }
 
   /** The answer is not awaited, because the server receives this before the next request. */

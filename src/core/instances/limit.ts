@@ -12,9 +12,9 @@ import type { Log } from '../base/log.js';
 /** The user of a slot: a start or an instance. Times are in epoch milliseconds. */
 export interface SlotHolder {
   readonly phase: 'starting' | 'live' | 'ending';
-  readonly idleSince: number | undefined;
+  readonly idleSince?: number | undefined;
   /** The time since when all calls in flight wait for clients, if they have waited long enough to make room. */
-  readonly waitsSince: number | undefined;
+  readonly waitsSince?: number | undefined;
   /** True if no conversation has it or waits for it, and others hold theirs (P9). */
   readonly isSpare: boolean;
   /** Resolves when its connection is gone. */
@@ -51,9 +51,7 @@ export class LimitedConnector {
     if (outcome.kind === 'connected') {
       this.slotOf.set(outcome.connection, slot);
       void outcome.connection.gone.then(free);
-    } else {
-      free();
-    }
+    } else free();
     return outcome;
   }
 

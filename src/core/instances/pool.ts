@@ -23,8 +23,7 @@ import type { PoolDeps } from './services.js';
 import { knows, type Purpose, type Start, type StartOutcome, Starts } from './starts.js';
 import { longestTaskMs, Tasks } from './tasks.js';
 
-const replacedLimitMs = 30_000;
-const abandonedLimitMs = 30_000;
+const retiredLimitMs = 30_000;
 
 export type PoolFailure =
   | Extract<ServerOutcome<unknown>, { readonly kind: 'lost' | 'timedOut' }>
@@ -40,7 +39,7 @@ export class InstancePool {
   private readonly instances = new Set<Instance>();
   private readonly ends: PendingEnds;
   readonly tasks: Tasks;
-  private readonly starts: Starts;
+  readonly starts: Starts;
   private wanted: Fields;
   private phase: 'open' | 'draining' | 'closed' = 'open';
   private readonly isShared: boolean;
@@ -66,10 +65,6 @@ export class InstancePool {
 
   get open(): Instance | undefined {
     return this.live.find(({ isOpen }) => isOpen);
-  }
-
-  get startingSince(): number | undefined {
-    return this.starts.since;
   }
 
   holderOf(conversation: string): Instance | undefined {
@@ -126,10 +121,10 @@ export class InstancePool {
     for (const instance of this.instances) instance.noteClient(client, change);
     const { conversation } = client;
     if (change !== 'gone' || conversation === undefined) return;
-    this.deps.conversations.forgetSubscriptions(conversation);
+    this.deps.conversations.subscriptions.delete(conversation);
     void this.starts.of(conversation)?.end();
     const held = this.holderOf(conversation);
-    if (held) void this.retire(held, abandonedLimitMs, 'the session of its conversation has ended');
+    if (held) void this.retire(held, retiredLimitMs, 'the session of its conversation has ended');
   }
 
   /** Ends the conversation's lease or cancels its start. Resolves with false if the conversation has neither. */
@@ -231,7 +226,10 @@ export class InstancePool {
     const held = this.holderOf(conversation);
     if (held || instance === 'held') return held;
     if (instance === 'any') return this.open;
-    return this.starts.of(conversation) ? undefined : this.takeFree(conversation, client);
+    if (this.starts.of(conversation)) return undefined;
+    const fitting = [this.only('warm'), this.only('spare')].find((one) => one?.isOpen && knows(one.declared, client));
+    if (fitting) this.hold(fitting, conversation, client);
+    return fitting;
   }
 
   /** Returns undefined if the client can do more than the shared instance knows, and another one can start. */
@@ -240,12 +238,6 @@ export class InstancePool {
     const fits = !client || (shared && covers(shared.declared, client.capabilities));
     if (!fits) this.wanted = union(this.wanted, client.capabilities);
     return fits || this.phase !== 'open' ? shared : undefined;
-  }
-
-  private takeFree(conversation: string, client: ServerClient | undefined): Instance | undefined {
-    const fitting = [this.only('warm'), this.only('spare')].find((one) => one?.isOpen && knows(one.declared, client));
-    if (fitting) this.hold(fitting, conversation, client);
-    return fitting;
   }
 
   private connected(connection: Connection, start: Start, listing: ToolListing): Instance {
@@ -285,7 +277,7 @@ export class InstancePool {
   }
 
   private replace(before: Instance | undefined, reason: string): void {
-    if (before) void this.retire(before, replacedLimitMs, reason);
+    if (before) void this.retire(before, retiredLimitMs, reason);
   }
 
   /** At most one instance has one of these uses. */
@@ -306,10 +298,7 @@ export class InstancePool {
 
   private make(connection: Connection, declared: Fields): Instance {
     const { services, server, definition } = this.deps;
-    const instance: Instance = new Instance({
-      id: `${server}#${nextInstance++}`,
-      connection,
-      declared,
+    const instance: Instance = new Instance(`${server}#${nextInstance++}`, connection, declared, {
       clock: services.clock,
       idleLimit: () => definition().timeouts.idle,
       onRest: () => services.connector.noteIdle(),
@@ -369,7 +358,7 @@ export class InstancePool {
   }
 
   private noteLoss({ use }: Instance, cause: string): void {
-    if (use.kind === 'leased') this.deps.conversations.loses(use.conversation, cause);
+    if (use.kind === 'leased') this.deps.conversations.losses.set(use.conversation, cause);
   }
 
   private changed(): void {

@@ -20,18 +20,14 @@ export interface KnownConversations {
 
 export class ServerConversations {
   readonly shared = new Subscriptions();
-  private readonly subscriptions = new BoundedMap<string, Subscriptions>(mostConversations);
+  readonly subscriptions = new BoundedMap<string, Subscriptions>(mostConversations);
 
-  constructor(private readonly losses: Losses = new BoundedMap<string, string>(mostConversations)) {}
+  constructor(readonly losses: Losses = new BoundedMap<string, string>(mostConversations)) {}
 
   subscriptionsOf(conversation: string): Subscriptions {
     const known = this.subscriptions.get(conversation) ?? new Subscriptions();
     this.subscriptions.set(conversation, known);
     return known;
-  }
-
-  forgetSubscriptions(conversation: string): void {
-    this.subscriptions.delete(conversation);
   }
 
   /** Notes that a conversation has taken an instance. Returns the news for its next result. */
@@ -49,10 +45,6 @@ export class ServerConversations {
     if (cause === '') return undefined;
     this.losses.delete(conversation);
     return { kind: 'shared', cause };
-  }
-
-  loses(conversation: string, cause: string): void {
-    this.losses.set(conversation, cause);
   }
 }
 
@@ -101,14 +93,9 @@ export class Subscriptions {
   updated(params: Fields): void {
     const { uri } = params;
     if (typeof uri !== 'string') return;
-    for (const client of this.clientsOf(uri)) client.tell('notifications/resources/updated', params);
-  }
-
-  /** MCP lets a server report an update for a part of the subscribed resource. */
-  private clientsOf(uri: string): Iterable<ServerClient> {
-    const found = new Map(this.byUri.get(uri));
-    if (found.size > 0) return found.values();
-    const around = [...this.byUri].filter(([subscribed]) => uri.startsWith(subscribed));
-    return new Map(around.flatMap(([, clients]) => [...clients])).values();
+    // MCP lets a server report an update for a part of the subscribed resource.
+    const around = this.byUri.has(uri) ? [uri] : [...this.byUri.keys()].filter((whole) => uri.startsWith(whole));
+    const clients = new Map(around.flatMap((one) => [...(this.byUri.get(one) ?? [])]));
+    for (const client of clients.values()) client.tell('notifications/resources/updated', params);
   }
 }

@@ -15,9 +15,7 @@ import type { PoolDeps, Services } from './services.js';
 import type { StartTurn } from './startTurns.js';
 
 export type Purpose =
-  | { readonly kind: 'shared' }
-  | { readonly kind: 'warm' }
-  | { readonly kind: 'spare' }
+  | { readonly kind: 'shared' | 'warm' | 'spare' }
   | { readonly kind: 'leased'; readonly conversation: string; readonly client: ServerClient | undefined };
 
 export type StartOutcome = { readonly kind: 'started'; readonly instance: Instance } | NotStarted;
@@ -26,8 +24,6 @@ export type StartOutcome = { readonly kind: 'started'; readonly instance: Instan
 const aheadDelayMs = 100;
 
 export class Start implements SlotHolder {
-  readonly idleSince = undefined;
-  readonly waitsSince = undefined;
   readonly waiters: CancelSignal[] = [];
   outcome: Promise<StartOutcome> = Promise.resolve({ kind: 'cancelled' });
   private readonly controller = new AbortController();

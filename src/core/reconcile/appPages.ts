@@ -43,7 +43,12 @@ export class AppPages {
   /** Has to be called with the outcome when a client reads a resource. */
   note(uri: string, outcome: OtherOutcome | PoolFailure): void {
     if (!this.asked.has(uri) || (outcome.kind !== 'result' && outcome.kind !== 'error')) return;
-    const fault = outcome.kind === 'result' ? appFault(uri, outcome.result['contents']) : this.refused(outcome);
+    let fault: string | undefined = 'the server has no resources';
+    if (outcome.kind === 'result') fault = appFault(uri, outcome.result['contents']);
+    else if (outcome.code !== errorCodes.methodNotFound) {
+      const said = clipped(this.redactor.redact(outcome.message), longestError);
+      fault = `the server does not give it (${said.replace(/\.$/, '')})`;
+    }
     const isNew = !this.faults.has(uri) || this.faults.get(uri) !== fault;
     this.faults.set(uri, fault);
     if (isNew) this.onChange();
@@ -63,12 +68,5 @@ export class AppPages {
     if (!this.pool.open) return;
     const outcome = await this.pool.request('', { method: 'resources/read', params: { uri }, signal, instance: 'any' });
     if (!signal.aborted) this.note(uri, outcome);
-  }
-
-  private refused({ code, message }: Extract<OtherOutcome, { kind: 'error' }>): string {
-    const said = clipped(this.redactor.redact(message), longestError);
-    return code === errorCodes.methodNotFound
-      ? 'the server has no resources'
-      : `the server does not give it (${said.replace(/\.$/, '')})`;
   }
 }

@@ -2,6 +2,8 @@
 import type { Problem } from '../base/problem.js';
 import type { StartFailure } from '../connections/connection.js';
 import type { Services } from '../instances/services.js';
+import type { At } from '../tools/problems.js';
+import { connectionLost, startFailed } from './problems.js';
 
 export type FailureCause =
   | { readonly kind: 'startFailed'; readonly failure: StartFailure }
@@ -10,41 +12,38 @@ export type FailureCause =
   /** `final`: reconnecting has given up (X4). */
   | { readonly kind: 'lost'; readonly cause: string; readonly final: boolean };
 
-export type Failure = FailureCause & { readonly since: number };
-
-/** Servers quote their input, so their texts are redacted before anyone reads them (E4). */
-export function redactedCause(cause: FailureCause, redact: (text: string) => string): FailureCause {
-  if (cause.kind === 'lost') return { ...cause, cause: redact(cause.cause) };
-  if (cause.kind === 'refused') return cause;
-  const { kind, failure } = cause;
-  return { kind, failure: { ...failure, message: redact(failure.message), fix: redact(failure.fix) } };
+export interface Failure {
+  readonly since: number;
+  readonly reason: string;
+  readonly fix: string;
+  readonly start?: StartFailure;
+  /** A dead lease takes nothing down, because the next call of its conversation starts another. */
+  readonly takesDown: boolean;
+  readonly problems: (at: At) => readonly Problem[];
 }
 
 /** Makes the failure of this moment, and records and logs it. */
-export function failureOf(cause: FailureCause, { id, services }: { id: string; services: Services }): Failure {
+export function failureOf(cause: FailureCause, id: string, services: Services): Failure {
   const { clock, log, recorder, redactor } = services;
-  const failure = { ...redactedCause(cause, (text) => redactor.redact(text)), since: clock.now() };
-  const { reason, fix } = describeFailure(failure);
+  const failure = { ...described(cause, (text) => redactor.redact(text)), since: clock.now() };
   if (cause.kind === 'startFailed') recorder.event({ event: 'start failed', toolset: id, reason: cause.failure.code });
-  log.write('error', `${id}: ${reason} ${fix}`);
+  log.write('error', `${id}: ${failure.reason} ${failure.fix}`);
   return failure;
 }
 
-/** A dead lease takes nothing down, because the next call of its conversation starts another. */
-export function takesDown(failure: Failure): boolean {
-  return failure.kind !== 'lost' || failure.final;
-}
-
-export function describeFailure(failure: Failure): { reason: string; fix: string } {
-  switch (failure.kind) {
-    case 'startFailed':
-      return { reason: failure.failure.message, fix: failure.failure.fix };
-    case 'refused':
-      return { reason: failure.problems[0].message, fix: failure.problems[0].fix };
-    case 'lost': {
-      const before = failure.final ? 'It ended again and again, so it is no longer restarted: ' : '';
-      const fix = 'Restart it, edit its entry, or let the next call start it. Its log shows its last output.';
-      return { reason: before + failure.cause, fix };
-    }
+/** Servers quote their input, so their texts are redacted before anyone reads them (E4). */
+export function described(cause: FailureCause, redact: (text: string) => string): Omit<Failure, 'since'> {
+  if (cause.kind === 'refused') {
+    const [{ message, fix }] = cause.problems;
+    return { reason: message, fix, takesDown: true, problems: () => cause.problems };
   }
+  if (cause.kind === 'startFailed') {
+    const [reason, fix] = [redact(cause.failure.message), redact(cause.failure.fix)];
+    const start = { ...cause.failure, message: reason, fix };
+    return { reason, fix, start, takesDown: true, problems: (at) => [startFailed(at, start)] };
+  }
+  const lost = redact(cause.cause);
+  const before = cause.final ? 'It ended again and again, so it is no longer restarted: ' : '';
+  const fix = 'Restart it, edit its entry, or let the next call start it. Its log shows its last output.';
+  return { reason: before + lost, fix, takesDown: cause.final, problems: (at) => [connectionLost(at, lost)] };
 }

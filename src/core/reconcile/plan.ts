@@ -2,16 +2,9 @@
 import type { ApprovalStatus } from '../approval/approvals.js';
 import { isEnabled, type ConfiguredServer, type ServerDefinition } from '../config/model.js';
 
-export interface Running {
-  readonly serving: Pick<ServerDefinition, 'launchHash' | 'viewHash'> | undefined;
-  readonly starting: Pick<ServerDefinition, 'launchHash'> | undefined;
-  readonly stopped: Pick<ServerDefinition, 'launchHash' | 'viewHash'> | undefined;
-}
+export type Running = Readonly<Record<'serving' | 'starting' | 'stopped', ServerDefinition | undefined>>;
 
-interface Permits {
-  readonly wanted: boolean;
-  readonly serving: boolean;
-}
+type Permits = Readonly<Record<'wanted' | 'serving', boolean>>;
 
 export type Step =
   | { readonly kind: 'none' }
@@ -62,15 +55,13 @@ export function diverges(wanted: ConfiguredServer | undefined, serving: Running[
   return wanted.definition.launchHash !== serving.launchHash || wanted.definition.viewHash !== serving.viewHash;
 }
 
-export type Judge = (definition: ServerDefinition) => ApprovalStatus;
-
 export function enabledDefinition(wanted: ConfiguredServer | undefined): ServerDefinition | undefined {
   return wanted?.kind === 'valid' && wanted.definition.enabled ? wanted.definition : undefined;
 }
 
 /** The question what may run. */
 export interface Asked {
-  readonly judge: Judge;
+  readonly judge: (definition: ServerDefinition) => ApprovalStatus;
   readonly wanted: ConfiguredServer | undefined;
   readonly serving: ServerDefinition | undefined;
 }

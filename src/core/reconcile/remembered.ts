@@ -2,6 +2,7 @@
  * The offer of a server that is kept for the next window, and the stand-in that publishes it until the server has
  * listed (P8). Calls on a stand-in wait for the start. It never replaces a serving definition.
  */
+import { isDeepStrictEqual } from 'node:util';
 import type { ServerDefinition } from '../config/model.js';
 import type { Connection, ToolListing } from '../connections/connection.js';
 import { featuresOf } from '../tools/features.js';
@@ -29,8 +30,9 @@ export interface OfferMemory {
   forget(definition: ServerDefinition): void;
 }
 
-export function isSameOffer({ at: _, ...offer }: RememberedOffer, { at: __, ...other }: RememberedOffer): boolean {
-  return (Object.keys(offer) as (keyof typeof offer)[]).every((key) => offer[key] === other[key]);
+/** Equal lists are one object. */
+export function isSameOffer(offer: RememberedOffer, other: RememberedOffer): boolean {
+  return offer.listing === other.listing && isDeepStrictEqual({ ...offer, at: other.at }, other);
 }
 
 export type StandIn = NonNullable<ReturnType<typeof standInOf>>;

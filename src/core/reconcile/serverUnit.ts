@@ -14,7 +14,7 @@ import type { Services } from '../instances/services.js';
 import { Start } from '../instances/starts.js';
 import { expectedClient, type Fields } from '../protocol/client.js';
 import type { FilteredToolsReport } from '../tools/problems.js';
-import { failureOf, takesDown, type Failure, type FailureCause } from './failure.js';
+import { failureOf, type Failure, type FailureCause } from './failure.js';
 import { Offer } from './offers.js';
 import {
   approvalOf,
@@ -22,7 +22,6 @@ import {
   diverges,
   editOf,
   enabledDefinition,
-  type Judge,
   permitsOf,
   planStep,
   startableDefinition,
@@ -40,18 +39,14 @@ interface Attempt {
   done: Promise<void>;
 }
 
-interface UnitDeps {
-  readonly id: string;
+/** The same for all servers. */
+export interface UnitDeps {
   readonly services: Services;
-  readonly policy: UnitPolicy;
   readonly memory: OfferMemory | undefined;
   readonly onPublish: () => void;
   readonly onChange: () => void;
-}
-
-export interface UnitPolicy {
   /** Decides whether a definition may run (S1). `reconsider` has to be called when this changes. */
-  readonly judge: Judge;
+  readonly judge: Asked['judge'];
   readonly startsOnCall: (definition: ServerDefinition) => boolean;
   readonly filteredTools: () => FilteredToolsReport;
   /** The time for calls in flight after their instance was replaced or removed, in milliseconds (R4). */
@@ -77,8 +72,11 @@ export class ServerUnit {
   private readonly draining = new Set<Serving>();
   private readonly conversations: ServerConversations;
 
-  constructor(private readonly deps: UnitDeps) {
-    const { services, id } = deps;
+  constructor(
+    private readonly id: string,
+    private readonly deps: UnitDeps,
+  ) {
+    const { services } = deps;
     this.ends = new PendingEnds((why) => services.log.write('error', `${id}: ${why}`));
     this.conversations = new ServerConversations(services.conversations?.of(id));
   }
@@ -101,8 +99,8 @@ export class ServerUnit {
     }
     if (this.serving) return this.serving;
     if (signal.aborted) return { kind: 'cancelled' };
-    const { failure } = this;
-    if (failure?.kind === 'startFailed') return { kind: 'startFailed', failure: failure.failure };
+    const failure = this.failure?.start;
+    if (failure) return { kind: 'startFailed', failure };
     return { kind: 'notSent', cause: 'the server was stopped or changed' };
   }
 
@@ -113,46 +111,32 @@ export class ServerUnit {
 
   apply(wanted: ConfiguredServer | undefined): void {
     const reason = this.wanted && editOf(this.wanted, wanted);
-    if (reason !== undefined) this.deps.services.recorder.event({ event: 'edited', toolset: this.deps.id, reason });
+    if (reason !== undefined) this.deps.services.recorder.event({ event: 'edited', toolset: this.id, reason });
     this.wanted = wanted;
     const [serving, starting, stopped] = [this.serving, this.attempt, this.stopped].map((each) => each?.definition);
     const step = planStep(wanted, { serving, starting, stopped }, permitsOf(this.asked));
     this.heldBack = step.kind === 'hold' || step.kind === 'revoke';
     if (this.heldBack && wanted?.kind === 'valid') this.deps.memory?.forget(wanted.definition);
     if (step.kind !== 'none' && step.kind !== 'keepPrevious') this.stopped = undefined;
-    switch (step.kind) {
-      case 'none':
-        break;
-      case 'withdraw':
-      case 'keepPrevious':
-      case 'hold':
-        this.overtake();
-        this.failure = undefined;
-        if (step.kind === 'withdraw') this.replace(undefined, 'it was removed or disabled');
-        else this.standDown();
-        break;
-      case 'revoke':
-        this.endNow(revoked);
-        break;
-      case 'recurate':
-        this.overtake();
-        this.recurate(step.definition);
-        break;
-      case 'redirect':
-        if (this.attempt) this.attempt.definition = step.definition;
-        this.stand(step.definition);
-        if (!this.standIn) this.attempt?.start.turn?.hurry();
-        break;
-      case 'start':
-        this.begin(step.definition);
-        break;
+    if (step.kind === 'start') this.begin(step.definition);
+    else if (step.kind === 'revoke') this.endNow(revoked);
+    else if (step.kind === 'redirect') {
+      if (this.attempt) this.attempt.definition = step.definition;
+      this.stand(step.definition);
+      if (!this.standIn) this.attempt?.start.turn?.hurry();
+    } else if (step.kind !== 'none') {
+      this.overtake();
+      this.failure = undefined;
+      if (step.kind === 'recurate') this.recurate(step.definition);
+      else if (step.kind === 'withdraw') this.replace(undefined, 'it was removed or disabled');
+      else this.standDown();
     }
     this.changed();
   }
 
   reconsider(): void {
     const { wanted, serving } = permitsOf(this.asked);
-    this.endDraining(revoked, ({ definition }) => this.deps.policy.judge(definition).kind === 'pending');
+    this.endDraining(revoked, ({ definition }) => this.deps.judge(definition).kind === 'pending');
     if (this.heldBack || !wanted || !serving) this.apply(this.wanted);
     else this.changed();
   }
@@ -222,7 +206,7 @@ export class ServerUnit {
   /** Times are in epoch milliseconds. */
   get facts() {
     return {
-      id: this.deps.id,
+      id: this.id,
       wanted: this.wanted,
       serving: this.serving,
       standIn: this.standIn,
@@ -236,14 +220,14 @@ export class ServerUnit {
   }
 
   private get asked(): Asked {
-    return { judge: this.deps.policy.judge, wanted: this.wanted, serving: this.serving?.definition };
+    return { judge: this.deps.judge, wanted: this.wanted, serving: this.serving?.definition };
   }
 
   /** @param isAsked true if a person wants it to start now, whatever its entry says */
   private begin(definition: ServerDefinition, isAsked = false): void {
     this.overtake();
     this.stand(definition);
-    if (isAsked || !this.standIn || !this.deps.policy.startsOnCall(definition)) this.launch(definition, isAsked);
+    if (isAsked || !this.standIn || !this.deps.startsOnCall(definition)) this.launch(definition, isAsked);
   }
 
   /** @param isAsked true if a caller waits. Without published tools, the start does not wait for its turn either. */
@@ -260,10 +244,9 @@ export class ServerUnit {
 
   private async run(attempt: Attempt): Promise<void> {
     const { start, definition } = attempt;
-    const { id, services, memory, policy } = this.deps;
-    const { filteredTools, startsOnCall } = policy;
+    const { services, memory, filteredTools, startsOnCall } = this.deps;
     const spoke = memory?.recall(definition)?.protocolVersion;
-    const outcome = await start.connect(id, () => attempt.definition, services, spoke);
+    const outcome = await start.connect(this.id, () => attempt.definition, services, spoke);
     if (outcome.kind === 'connected')
       await outcome.connection.share?.run(Offer.of(outcome.listing).prepare(definition, filteredTools()));
     start.turn?.end();
@@ -271,17 +254,18 @@ export class ServerUnit {
     this.attempt = undefined;
     if (outcome.kind === 'connected') this.succeed(attempt.definition, outcome, start.declared);
     if (outcome.kind === 'failed')
-      this.failure = failureOf({ kind: 'startFailed', failure: outcome.failure }, this.deps);
+      this.failure = failureOf({ kind: 'startFailed', failure: outcome.failure }, this.id, services);
     // With `start: call`, the next call tries again.
-    if (!startsOnCall(attempt.definition) || this.failure?.kind === 'refused') this.standDown();
+    if (!startsOnCall(attempt.definition) || (this.failure && !this.failure.start)) this.standDown();
     this.changed();
   }
 
   private succeed(definition: ServerDefinition, { connection, listing }: Connected, declared: Fields): void {
     const offer = Offer.of(listing);
-    const curated = offer.curate(definition, this.deps.policy.filteredTools());
+    const { services, filteredTools, onChange } = this.deps;
+    const curated = offer.curate(definition, filteredTools());
     const refuse = (cause: FailureCause): void => {
-      this.failure = failureOf(cause, this.deps);
+      this.failure = failureOf(cause, this.id, services);
       this.ends.add(connection.close());
     };
     // What serves has tools.
@@ -289,23 +273,21 @@ export class ServerUnit {
       return refuse({ kind: 'startFailed', failure: { code: 'list-failed', path: [], ...listing.failure } });
     if (curated.kind === 'refused') return refuse(curated);
     this.failure = undefined;
-    const { id, services, policy, onChange } = this.deps;
     const onPublish = (): void => void (this.serving === serving && this.publish());
     const serving: Serving = new Serving(
-      { id, services, conversations: this.conversations, filteredTools: policy.filteredTools, onPublish, onChange },
+      { server: this.id, services, conversations: this.conversations, filteredTools, onPublish, onChange },
       { definition, connection, declared, offer, curated },
     );
     this.replace(serving, 'its definition was changed');
   }
 
   private recurate(definition: ServerDefinition): void {
-    const serving = this.serving;
+    const { serving } = this;
     if (!serving) return;
-    this.failure = undefined;
     // A failed start counts until a start succeeds, and an edit asks for one if no instance is live (R2).
-    if (serving.failure && takesDown(serving.failure) && !serving.pool.open) this.ends.add(serving.startAgain());
+    if (serving.failure?.takesDown && !serving.pool.open) this.ends.add(serving.startAgain());
     const refused = serving.recurate(definition);
-    if (refused) this.failure = failureOf(refused, this.deps);
+    if (refused) this.failure = failureOf(refused, this.id, this.deps.services);
   }
 
   private replace(next: Serving | undefined, reason: string): void {
@@ -316,15 +298,15 @@ export class ServerUnit {
     this.publish();
     if (!before) return;
     this.draining.add(before);
-    this.ends.add(before.drain(this.deps.policy.drainLimitMs, reason).finally(() => this.draining.delete(before)));
+    this.ends.add(before.drain(this.deps.drainLimitMs, reason).finally(() => this.draining.delete(before)));
   }
 
   /** Publishes the list of this launch from an earlier window, if nothing serves (P8). */
   private stand(definition: ServerDefinition): void {
-    const { memory, policy } = this.deps;
+    const { memory, filteredTools } = this.deps;
     const before = this.standIn?.definition.launchHash === definition.launchHash ? this.standIn : undefined;
     const remembered = before?.remembered ?? (this.serving ? undefined : memory?.recall(definition));
-    const next = remembered && standInOf(definition, remembered, policy.filteredTools());
+    const next = remembered && standInOf(definition, remembered, filteredTools());
     if (!next) return this.standDown();
     if (!before) this.failure = undefined;
     this.standIn = next;
@@ -338,17 +320,14 @@ export class ServerUnit {
   }
 
   private publish(): void {
+    const { serving, remembered } = this;
     this.noteDivergence();
-    this.remember();
-    this.deps.onPublish();
-  }
-
-  private remember(): void {
-    const serving = this.serving;
     const offer = serving?.toRemember;
-    if (!serving || !offer || offer.listing.failure || (this.remembered && isSameOffer(offer, this.remembered))) return;
-    this.remembered = offer;
-    this.deps.memory?.remember(serving.definition, offer);
+    if (offer && !offer.listing.failure && !(remembered && isSameOffer(offer, remembered))) {
+      this.remembered = offer;
+      this.deps.memory?.remember(serving.definition, offer);
+    }
+    this.deps.onPublish();
   }
 
   private changed(): void {

@@ -2,18 +2,17 @@
  * The serving part of one server (R2, R3, R6): the last-known-good definition, its lists and its instances. Invariants:
  * the published tools change in one step (`onPublish`); a list with an error changes nothing.
  */
-import { isDeepStrictEqual } from 'node:util';
 import { delay } from '../base/clock.js';
+import { perObject } from '../base/perObject.js';
 import { SingleFlight } from '../base/singleFlight.js';
 import { asText } from '../base/text.js';
 import { TokenBucket } from '../base/tokenBucket.js';
 import type { ServerDefinition } from '../config/model.js';
 import { type Connection, ListError, type OfferKind, type ToolListing } from '../connections/connection.js';
-import type { Instance, InstanceUse } from '../instances/instance.js';
+import type { Instance } from '../instances/instance.js';
 import { InstancePool } from '../instances/pool.js';
 import { Reconnection } from '../instances/reconnection.js';
-import type { ServerConversations } from '../instances/serverConversations.js';
-import type { PoolEvent, Services } from '../instances/services.js';
+import type { PoolDeps, PoolEvent } from '../instances/services.js';
 import { capabilitiesKey, type Fields } from '../protocol/client.js';
 import type { Curation } from '../tools/curate.js';
 import { featuresOf, type ServerFeatures } from '../tools/features.js';
@@ -23,10 +22,7 @@ import { failureOf, type Failure, type FailureCause } from './failure.js';
 import { type Offer, type Offered, Offers, type Curated } from './offers.js';
 import { spokenBy, type RememberedOffer, type Spoken } from './remembered.js';
 
-interface ServingDeps {
-  readonly id: string;
-  readonly services: Services;
-  readonly conversations: ServerConversations;
+interface ServingDeps extends Pick<PoolDeps, 'services' | 'server' | 'conversations'> {
   readonly filteredTools: () => FilteredToolsReport;
   readonly onPublish: () => void;
   readonly onChange: () => void;
@@ -59,18 +55,16 @@ export class Serving {
   definition: ServerDefinition;
   curated: Curated;
   instructions: string | undefined;
-  features: ServerFeatures;
-  readonly since: number;
   failure: Failure | undefined;
   private commonFailure: string | undefined;
   private readonly ownFailures = new WeakMap<Instance, string>();
   /** The newest list, if it gives two tools one name. Other transforms may make it right. */
   private rejected: Offer | undefined;
-  idleSince: number | undefined;
+  idleSince: number;
 
   readonly pages: AppPages;
   private readonly offers: Offers;
-  private readonly refreshes = new WeakMap<Instance, Refresh>();
+  private readonly refreshOf = perObject((instance: Instance) => this.newRefresh(instance));
   private starting: Promise<unknown> | undefined;
   private readonly ending = new AbortController();
   private lastCause = '';
@@ -82,18 +76,17 @@ export class Serving {
     private readonly deps: ServingDeps,
     { definition, connection, declared, offer, curated }: Started,
   ) {
-    const { services, id, conversations } = deps;
+    const { services } = deps;
     this.definition = definition;
     this.curated = curated;
     this.instructions = connection.instructions;
     this.spoken = spokenBy(connection);
-    this.features = featuresOf(connection.capabilities, connection.protocolVersion);
-    this.since = services.clock.now();
-    this.listedAt = this.since;
+    this.idleSince = services.clock.now();
+    this.listedAt = this.idleSince;
     this.offers = new Offers(offer, declared);
     const definitionNow = (): ServerDefinition => this.definition;
     const onEvent = (event: PoolEvent): void => this.follow(event);
-    this.pool = new InstancePool({ services, server: id, conversations, definition: definitionNow, onEvent });
+    this.pool = new InstancePool({ ...deps, definition: definitionNow, onEvent });
     this.reconnection = new Reconnection(
       services,
       () => this.startFresh(),
@@ -109,6 +102,10 @@ export class Serving {
   get refreshFailure(): string | undefined {
     const own = (instance: Instance): string | undefined => this.ownFailures.get(instance) ?? this.refusalOf(instance);
     return this.commonFailure ?? this.pool.live.filter((one) => this.isInUse(one)).flatMap((one) => own(one) ?? [])[0];
+  }
+
+  get features(): ServerFeatures {
+    return featuresOf(this.spoken.capabilities, this.spoken.protocolVersion);
   }
 
   get listing(): ToolListing {
@@ -182,7 +179,7 @@ export class Serving {
   async settled(): Promise<void> {
     await this.starting;
     // Later listings do not count: a server with endless changes must not hold up the edit of another.
-    await Promise.all(this.pool.live.map((instance) => this.refreshes.get(instance)?.listingNow));
+    await Promise.all(this.pool.live.map((instance) => this.refreshOf(instance).listingNow));
   }
 
   drain(limitMs: number, reason: string): Promise<void> {
@@ -202,42 +199,30 @@ export class Serving {
       this.deps.onChange();
     }
     if (this.ended) return;
-    switch (event.kind) {
-      case 'changed':
-        // A conversation without a lease is offered the common list.
-        if (this.offers.isVaried) this.deps.onPublish();
-        return;
-      case 'taken': {
-        const offer = this.offers.takenSpare(event.instance);
-        if (offer) this.note(event.instance, offer.listing, true);
-        return;
-      }
-      case 'offerChanged':
-        return this.refresh(event.instance, event.offer);
-      case 'died':
-        return this.noteDeath(event.cause, event.use);
-      case 'started':
-        this.instructions = event.instance.connection.instructions;
-        // Its conversation keeps the common list, because the server may still answer calls.
-        if (!event.listing.failure) this.note(event.instance, event.listing, true);
-        this.reconnection.well();
-        return this.noteHealth(undefined);
-      case 'startFailed':
-        return this.noteHealth({ kind: 'startFailed', failure: event.failure });
+    // A conversation without a lease is offered the common list.
+    if (event.kind === 'changed' && this.offers.isVaried) this.deps.onPublish();
+    else if (event.kind === 'offerChanged') this.refresh(event.instance, event.offer);
+    else if (event.kind === 'startFailed') this.noteHealth({ kind: 'startFailed', failure: event.failure });
+    else if (event.kind === 'taken') {
+      const offer = this.offers.takenSpare(event.instance);
+      if (offer) this.note(event.instance, offer.listing, true);
+    } else if (event.kind === 'started') {
+      this.instructions = event.instance.connection.instructions;
+      // Its conversation keeps the common list, because the server may still answer calls.
+      if (!event.listing.failure) this.note(event.instance, event.listing, true);
+      this.reconnection.well();
+      this.noteHealth(undefined);
+    } else if (event.kind === 'died' && event.use.kind !== 'spare') {
+      this.noteHealth({ kind: 'lost', cause: event.cause, final: false });
+      this.lastCause = event.cause;
+      if (event.use.kind === 'warm' || event.use.kind === 'shared') this.reconnection.died();
     }
   }
 
   /** @param cause undefined if an instance has started */
   private noteHealth(cause: FailureCause | undefined): void {
-    this.failure = cause && failureOf(cause, this.deps);
+    this.failure = cause && failureOf(cause, this.deps.server, this.deps.services);
     this.deps.onChange();
-  }
-
-  private noteDeath(cause: string, { kind }: InstanceUse): void {
-    if (kind === 'spare') return;
-    this.noteHealth({ kind: 'lost', cause, final: false });
-    this.lastCause = cause;
-    if (kind === 'warm' || kind === 'shared') this.reconnection.died();
   }
 
   private note(instance: Instance, listing: ToolListing, isStart = false): void {
@@ -245,7 +230,7 @@ export class Serving {
     const isAsBefore = !isStart && !this.rejected && offer === this.offers.ofInstance(instance);
     const isCommon = this.offers.note(instance, offer, isStart);
     this.ownFailures.delete(instance);
-    if (isCommon && isStart) this.noteFacts(instance.connection);
+    if (isCommon && isStart) this.spoken = spokenBy(instance.connection);
     if (isAsBefore && isCommon) this.commonFailure = undefined;
     if (isAsBefore && (!isCommon || offer === this.offers.common)) return this.deps.onChange();
     const curated = offer.curate(this.definition, this.deps.filteredTools());
@@ -256,13 +241,6 @@ export class Serving {
       this.deps.onPublish();
     }
     this.deps.onChange();
-  }
-
-  private noteFacts(connection: Connection): void {
-    const spoken = spokenBy(connection);
-    if (isDeepStrictEqual(spoken, this.spoken)) return;
-    this.spoken = spoken;
-    this.features = featuresOf(spoken.capabilities, spoken.protocolVersion);
   }
 
   private take(offer: Offer, curated: Curated): void {
@@ -285,13 +263,12 @@ export class Serving {
 
   private refresh(instance: Instance, kind: OfferKind): void {
     if (instance.use.kind === 'draining') return;
-    const refresh = this.refreshes.get(instance) ?? this.refreshOf(instance);
-    this.refreshes.set(instance, refresh);
+    const refresh = this.refreshOf(instance);
     refresh.kinds.add(kind);
     void refresh.flight.request();
   }
 
-  private refreshOf(instance: Instance): Refresh {
+  private newRefresh(instance: Instance): Refresh {
     const { clock } = this.deps.services;
     const { signal } = this.ending;
     const bucket = new TokenBucket(clock, burst, perSecond);

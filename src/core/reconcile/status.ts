@@ -7,10 +7,8 @@ import { usesSecrets } from '../config/read/launchReferences.js';
 import { isEnabled, startOfFile, type ConfiguredServer, type Launch, type ServerDefinition } from '../config/model.js';
 import type { SignInStatus } from '../connections/http/oauth/contract.js';
 import { type ExcludedTool, noResources, type Toolset } from '../tools/catalogue.js';
-import type { At } from '../tools/problems.js';
 import { savedTokens } from '../tools/tokens.js';
-import { describeFailure, takesDown, type Failure } from './failure.js';
-import { approvalPending, connectionLost, refreshFailed, signInProblems, startFailed } from './problems.js';
+import { approvalPending, refreshFailed, signInProblems } from './problems.js';
 import type { ServerUnit } from './serverUnit.js';
 
 export type ServerState =
@@ -53,14 +51,14 @@ function stateOf(facts: UnitFacts): ServerState {
   if (wanted && !isEnabled(wanted)) return { kind: 'disabled' };
   const [oldest] = (serving?.pool.live ?? []).map(({ startedAt }) => startedAt).sort((a, b) => a - b);
   if (oldest !== undefined) return { kind: 'running', since: oldest };
-  const starting = serving?.pool.startingSince;
+  const starting = serving?.pool.starts.since;
   if (starting !== undefined) return { kind: 'starting', since: starting };
   const pending = serving?.reconnection.pending;
-  if (pending)
-    return { kind: 'reconnecting', ...pending, cause: serving.failure ? describeFailure(serving.failure).reason : '' };
-  const down = serving?.failure && takesDown(serving.failure) ? serving.failure : failure;
-  if (down && wanted?.kind === 'valid') return { kind: 'failed', since: down.since, ...describeFailure(down) };
-  if (serving) return { kind: 'idle', since: serving.idleSince ?? serving.since };
+  if (pending) return { kind: 'reconnecting', ...pending, cause: serving.failure?.reason ?? '' };
+  const down = serving?.failure?.takesDown ? serving.failure : failure;
+  if (down && wanted?.kind === 'valid')
+    return { kind: 'failed', since: down.since, reason: down.reason, fix: down.fix };
+  if (serving) return { kind: 'idle', since: serving.idleSince };
   if (facts.standIn) return { kind: 'remembered', since: facts.standIn.rememberedAt };
   if (facts.approval.kind === 'pending') return { kind: 'pending' };
   return { kind: 'invalid' };
@@ -74,8 +72,7 @@ function previousOf(facts: UnitFacts): { readonly since: number; readonly reason
   if (facts.startingSince !== undefined) return { since, reason: 'Its new definition is starting.' };
   const { failure } = facts;
   if (!failure) return { since, reason: 'Its new definition was not applied.' };
-  const { reason } = describeFailure(failure);
-  return { since, reason: failure.kind === 'startFailed' ? `Its new definition ${reason}` : reason };
+  return { since, reason: failure.start ? `Its new definition ${failure.reason}` : failure.reason };
 }
 
 /** Places of an earlier text are wrong in the present one: only errors stay, at its beginning. */
@@ -96,26 +93,16 @@ export function problemsOf(facts: UnitFacts, signIn: SignInStatus = notAsked): r
   const places = wanted?.places;
   if (!places) return problems;
   const at = { server: id, places };
-  if (facts.approval.kind === 'pending') problems.push(approvalPending(at, serving !== undefined));
-  for (const problem of inFile?.pages.problems(at) ?? []) problems.push(problem);
-  if (serving?.refreshFailure !== undefined) problems.push(refreshFailed(at, serving.refreshFailure));
-  for (const problem of signInProblems(at, signIn)) problems.push(problem);
-  for (const failure of [facts.failure, serving?.failure]) {
-    if (!failure || isForSignIn(failure)) continue;
-    for (const problem of problemsOfFailure(at, failure)) problems.push(problem);
-  }
-  return problems;
-}
-
-function problemsOfFailure(at: At, failure: Failure): readonly Problem[] {
-  switch (failure.kind) {
-    case 'startFailed':
-      return [startFailed(at, failure.failure)];
-    case 'refused':
-      return failure.problems;
-    case 'lost':
-      return [connectionLost(at, failure.cause)];
-  }
+  // The status of the sign-in may be newer than its failure.
+  const failures = [facts.failure, serving?.failure].filter((one) => one?.start?.code !== 'sign-in-needed');
+  return [
+    ...problems,
+    ...(facts.approval.kind === 'pending' ? [approvalPending(at, serving !== undefined)] : []),
+    ...(inFile?.pages.problems(at) ?? []),
+    ...(serving?.refreshFailure === undefined ? [] : [refreshFailed(at, serving.refreshFailure)]),
+    ...signInProblems(at, signIn),
+    ...failures.flatMap((failure) => failure?.problems(at) ?? []),
+  ];
 }
 
 function instancesOf(facts: UnitFacts) {
@@ -132,19 +119,6 @@ function instancesOf(facts: UnitFacts) {
 
 const notAsked: SignInStatus = { kind: 'none' };
 
-/** The status of the sign-in already says it, and may be newer. */
-function isForSignIn(failure: Failure): boolean {
-  return failure.kind === 'startFailed' && failure.failure.code === 'sign-in-needed';
-}
-
-/** These states say more than the lack of a sign-in. */
-const withoutSignIn: readonly ServerState['kind'][] = ['disabled', 'invalid', 'pending', 'starting'];
-
-function stateWithSignIn(state: ServerState, signIn: SignInStatus): ServerState {
-  if (signIn.kind !== 'needed' || withoutSignIn.includes(state.kind)) return state;
-  return { kind: 'signInNeeded', since: signIn.since, why: signIn.why };
-}
-
 export function statusOf(
   server: ConfiguredServer,
   facts: UnitFacts,
@@ -156,6 +130,9 @@ export function statusOf(
   const definition = server.kind === 'valid' ? server.definition : facts.serving?.definition;
   const published = facts.serving ?? facts.standIn;
   const listed = published?.listing.tools.flatMap((tool) => (isForAppAlone(tool) ? [] : [tool.name])) ?? [];
+  const state = stateOf(facts);
+  // The other states say more than the lack of a sign-in.
+  const isForSignIn = signIn.kind === 'needed' && !['disabled', 'invalid', 'pending', 'starting'].includes(state.kind);
   const { id, source, origin } = server;
   const { tools = [], excluded = [], prompts = [], resources = noResources } = toolset ?? {};
   const offers = { tools, excluded, prompts, resources, changedOffers };
@@ -171,7 +148,7 @@ export function statusOf(
     isOfThisMachine: definition !== undefined && isOfThisMachine(definition.launch),
     trulyStateless: definition?.trulyStateless,
     hasSecrets: definition !== undefined && usesSecrets(definition.launch),
-    state: stateWithSignIn(stateOf(facts), signIn),
+    state: isForSignIn ? { kind: 'signInNeeded' as const, since: signIn.since, why: signIn.why } : state,
     approval: facts.approval,
     previous: previousOf(facts),
     ...(signIn.kind !== 'none' && { signIn }),
@@ -190,18 +167,11 @@ export function statusOf(
 
 function exclusionPlace({ original, reason }: ExcludedTool, definition: ServerDefinition): Place | undefined {
   const { tools, places } = definition;
-  switch (reason.kind) {
-    case 'blacklist':
-      return places.value(['tools', 'blacklist', tools.blacklist.indexOf(reason.pattern)]);
-    case 'whitelist':
-      return places.keyAt(['tools', 'whitelist']);
-    case 'publishedNameInvalid':
-      return places.keyAt(['transform']);
-    case 'override':
-      return places.keyAt(['tools', 'override', original, 'arguments', reason.argument]);
-    default:
-      return undefined;
-  }
+  if (reason.kind === 'blacklist') return places.value(['tools', 'blacklist', tools.blacklist.indexOf(reason.pattern)]);
+  if (reason.kind === 'whitelist') return places.keyAt(['tools', 'whitelist']);
+  if (reason.kind === 'publishedNameInvalid') return places.keyAt(['transform']);
+  if (reason.kind !== 'override') return undefined;
+  return places.keyAt(['tools', 'override', original, 'arguments', reason.argument]);
 }
 
 function isOfThisMachine(launch: Launch): boolean {

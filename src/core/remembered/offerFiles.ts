@@ -15,32 +15,28 @@ const mostBytes = 32 * mebibyte;
 /** UTF-8 takes up to three bytes for a unit of JavaScript's texts. */
 const largestFile = 3 * longestKept;
 
-interface OfferFilesDeps {
-  readonly folder: string;
-  readonly onFailure: (error: unknown) => void;
-}
-
 export class OfferFiles {
-  private readonly offers = new Map<string, RememberedOffer | undefined>();
   private readonly toWrite = new Map<string, () => Promise<string | undefined>>();
   private writing: Promise<void> | undefined;
 
   private constructor(
-    private readonly deps: OfferFilesDeps,
-    private readonly texts: Map<string, string>,
+    private readonly folder: string,
+    private readonly onFailure: (error: unknown) => void,
+    /** A text until its offer is recalled. */
+    private readonly offers: Map<string, RememberedOffer | string | undefined>,
   ) {}
 
   /** Reads the folder. Never rejects: a file with an error is skipped. */
-  static async open(deps: OfferFilesDeps): Promise<OfferFiles> {
-    const names = await readdir(deps.folder).catch(() => []);
+  static async open(folder: string, onFailure: (error: unknown) => void): Promise<OfferFiles> {
+    const names = await readdir(folder).catch(() => []);
     const files = await Promise.all(
       names.map(async (name) => {
-        const file = path.join(deps.folder, name);
+        const file = path.join(folder, name);
         const stats = await stat(file).catch(() => undefined);
         return { launch: launchOfFile(name), file, size: stats?.size ?? 0, at: stats?.mtimeMs ?? 0 };
       }),
     );
-    const texts = new Map<string, string>();
+    const texts = new Map<string, RememberedOffer | string | undefined>();
     let left = mostBytes;
     const kept = files
       .filter(({ launch, size }) => launch !== undefined && size <= largestFile)
@@ -55,28 +51,25 @@ export class OfferFiles {
     );
     const surplus = files.filter((file) => !kept.includes(file));
     await Promise.all(surplus.map(({ file }) => rm(file, { force: true }).catch(() => undefined)));
-    return new OfferFiles(deps, texts);
+    return new OfferFiles(folder, onFailure, texts);
   }
 
   recall(launch: string): RememberedOffer | undefined {
-    const text = this.texts.get(launch);
-    if (text !== undefined) {
-      this.texts.delete(launch);
-      this.offers.set(launch, readKept(text));
-    }
-    return this.offers.get(launch);
+    const kept = this.offers.get(launch);
+    if (typeof kept !== 'string') return kept;
+    const offer = readKept(kept);
+    this.offers.set(launch, offer);
+    return offer;
   }
 
   /** @param redact removes secrets. An offer with a secret is not kept. */
   remember(launch: string, offer: RememberedOffer, redact: (text: string) => string): void {
-    this.texts.delete(launch);
     this.offers.set(launch, offer);
     this.write(launch, () => keptText(offer, redact));
   }
 
   forget(launch: string): void {
-    if (!this.offers.delete(launch) && !this.texts.delete(launch)) return;
-    this.write(launch, () => Promise.resolve(undefined));
+    if (this.offers.delete(launch)) this.write(launch, () => Promise.resolve(undefined));
   }
 
   async settled(): Promise<void> {
@@ -88,7 +81,7 @@ export class OfferFiles {
     // No caller waits for it, and a server that has just started goes first.
     this.writing ??= new Promise<void>((resolve) => setImmediate(resolve))
       .then(() => this.writeAll())
-      .catch(this.deps.onFailure)
+      .catch(this.onFailure)
       .finally(() => (this.writing = undefined));
   }
 
@@ -97,8 +90,8 @@ export class OfferFiles {
     for (const [launch, make] of this.toWrite) {
       this.toWrite.delete(launch);
       await make()
-        .then((text) => putLaunchFile(this.deps.folder, launch, text))
-        .catch(this.deps.onFailure);
+        .then((text) => putLaunchFile(this.folder, launch, text))
+        .catch(this.onFailure);
     }
   }
 }

@@ -48,7 +48,7 @@ interface Start {
 
 /** Reads the data of earlier windows while the engine loads, like the extension. */
 async function create({ product, kept, conversations }: Start): Promise<engineModule.Engine> {
-  const reading = kept === undefined ? undefined : OfferFiles.open({ folder: kept, onFailure: fail });
+  const reading = kept === undefined ? undefined : OfferFiles.open(kept, fail);
   const load = createRequire(__filename);
   const { createEngine } = load(product.engine) as typeof engineModule;
   const offers = await reading;

@@ -133,7 +133,7 @@ export class Stage {
     await within(this.core.dispose(), 'the end of the core');
     await this.untilStored();
     const onFailure = (error: unknown): void => assert.fail(String(error));
-    this.kept = await OfferFiles.open({ folder: this.listed, onFailure });
+    this.kept = await OfferFiles.open(this.listed, onFailure);
     this.core = this.open();
   }
 

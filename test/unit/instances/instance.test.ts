@@ -39,16 +39,18 @@ describe('subscriptions of an instance', () => {
   function instance(capable = true): { instance: Instance; connection: FakeConnection; sent: () => unknown[] } {
     const connection = new FakeConnection({} as never, listing(), () => {});
     if (capable) connection.capabilities = { resources: { subscribe: true } };
-    const made = new Instance({
-      id: 's#1',
+    const made = new Instance(
+      's#1',
       connection,
-      clock,
-      idleLimit: () => 1000,
-      onEnd: (reason) => ended.push(reason),
-      onOfferChanged: () => {},
-      onRest: () => {},
-      declared: {},
-    });
+      {},
+      {
+        clock,
+        idleLimit: () => 1000,
+        onEnd: (reason) => ended.push(reason),
+        onOfferChanged: () => {},
+        onRest: () => {},
+      },
+    );
     const sent = (): unknown[] => connection.requests.splice(0).map(({ method, params }) => [method, params]);
     return { instance: made, connection, sent };
   }
@@ -137,8 +139,13 @@ describe('calls of an instance that wait for clients (L2, G4)', () => {
   function leased(): { instance: Instance; connection: FakeConnection; call: (by?: Client) => Promise<unknown> } {
     const connection = new FakeConnection({} as never, listing(), () => {});
     const ignore = (): void => {};
-    const deps = { id: 's#1', connection, clock, declared: {}, idleLimit: () => 1000 };
-    const made = new Instance({ ...deps, onEnd: ignore, onOfferChanged: ignore, onRest: ignore });
+    const deps = { clock, idleLimit: () => 1000 };
+    const made = new Instance(
+      's#1',
+      connection,
+      {},
+      { ...deps, onEnd: ignore, onOfferChanged: ignore, onRest: ignore },
+    );
     const { signal } = new AbortController();
     const timeouts = { call: 1, callMax: 1 };
     const call = (client?: Client): Promise<unknown> =>

@@ -6,7 +6,7 @@ describe('the conversations of a server (L3, X4)', () => {
   it('a conversation gets the cause of each loss once, and otherwise the news that its instance is new', () => {
     const conversations = new ServerConversations();
     assert.deepEqual(conversations.takes('a', undefined), { kind: 'new' });
-    conversations.loses('a', 'it crashed');
+    conversations.losses.set('a', 'it crashed');
     assert.deepEqual(conversations.takes('b', undefined), { kind: 'new' });
     assert.deepEqual(conversations.takes('a', undefined), { kind: 'replaced', cause: 'it crashed' });
     assert.deepEqual(conversations.takes('a', undefined), { kind: 'new' });
@@ -16,7 +16,7 @@ describe('the conversations of a server (L3, X4)', () => {
     const conversations = new ServerConversations();
     conversations.takes('a', undefined);
     assert.equal(conversations.givesUp('a'), undefined);
-    conversations.loses('a', 'it crashed');
+    conversations.losses.set('a', 'it crashed');
     assert.equal(conversations.givesUp('b'), undefined);
     assert.deepEqual(conversations.givesUp('a'), { kind: 'shared', cause: 'it crashed' });
     assert.equal(conversations.givesUp('a'), undefined);
@@ -30,7 +30,7 @@ describe('the conversations of a server (L3, X4)', () => {
     assert.deepEqual(conversations.takes('a', lost), { kind: 'new' });
     assert.deepEqual(conversations.takes('b', mayHave), { kind: 'newHere' });
     assert.deepEqual(conversations.takes('b', mayHave), { kind: 'new' });
-    conversations.loses('a', 'it crashed');
+    conversations.losses.set('a', 'it crashed');
     assert.deepEqual(conversations.takes('a', lost), { kind: 'replaced', cause: 'it crashed' });
   });
 });

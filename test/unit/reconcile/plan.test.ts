@@ -7,7 +7,7 @@ import {
   diverges,
   planStep,
   startableDefinition,
-  type Judge,
+  type Asked,
   type Running,
   type Step,
 } from '../../../src/core/reconcile/plan.js';
@@ -94,7 +94,7 @@ describe('plan with approvals (S1)', () => {
 
 describe('approvals and starts (S1, R3)', () => {
   /** Everything but `old` waits for approval. */
-  const judge: Judge = (of) =>
+  const judge: Asked['judge'] = (of) =>
     of.launchHash === old.launchHash
       ? { kind: 'approved' }
       : { kind: 'pending', launch: { server: 'a', source: '/ws/f', parts: [], fingerprint: 'f' } };

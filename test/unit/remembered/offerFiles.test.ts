@@ -22,7 +22,7 @@ describe('files of remembered lists (P8)', () => {
   let root: string;
   let folder: string;
   const failures: unknown[] = [];
-  const open = (): Promise<OfferFiles> => OfferFiles.open({ folder, onFailure: (error) => failures.push(error) });
+  const open = (): Promise<OfferFiles> => OfferFiles.open(folder, (error) => failures.push(error));
 
   beforeEach(() => {
     root = mkdtempSync(path.join(tmpdir(), 'mcp-toolsets-offers-'));
