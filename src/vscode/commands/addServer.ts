@@ -131,10 +131,10 @@ function askPick<Item extends InertItem>(
   return ask(pick, step, () => pick.selectedItems[0], keep);
 }
 
-type Asking = Omit<vscode.QuickInput, 'title'> & { title: Inert } & Pick<
-    vscode.InputBox,
-    'buttons' | 'onDidAccept' | 'onDidTriggerButton'
-  >;
+type Asking = Pick<
+  ReturnType<typeof window.createInputBox>,
+  keyof vscode.QuickInput | 'buttons' | 'onDidAccept' | 'onDidTriggerButton'
+>;
 
 /** @param accepted returns the answer, or undefined if it is not valid yet */
 function ask<Value>(
