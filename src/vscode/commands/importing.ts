@@ -17,7 +17,7 @@ import { folderPaths } from '../engine/configFiles.js';
 import type { EnteredSecrets } from '../engine/enteredSecrets.js';
 import { agreedChange, targetItems, textOf, writeEdits, writeServers, type Target } from './configEdits.js';
 import { offerToKeep } from '../authoring/enterSecret.js';
-import { fileLabel, pathLabel } from '../views/places.js';
+import { fileLabel } from '../views/places.js';
 
 type PlannedImport = Extract<ImportPlan, { kind: 'planned' }>;
 
@@ -36,7 +36,7 @@ export async function importServersInto(secrets: EnteredSecrets, given: string |
       const plan = planImport({
         text: await readTextFile(file, largestForeignFile, utf8OrUtf16),
         file,
-        label: pathLabel(file),
+        label: fileLabel(file),
         config: await textOf(target.file),
         isOfEditor: isRead,
         valueOf: (name, isInput) => secrets.get(name) ?? (isInput ? process.env[name] : undefined),
@@ -80,7 +80,7 @@ async function chooseFile(): Promise<string | undefined> {
   const chosen = await choose([...known, other], { title, placeHolder }, (file) => {
     if (file === other) return { label: inert`${new Icon('folder-opened')} Choose a File…` };
     const format = formatOfPath(file);
-    return { label: inert`${format ? dialects[format].program : ''}`, description: inert`${pathLabel(file)}` };
+    return { label: inert`${format ? dialects[format].program : ''}`, description: inert`${fileLabel(file)}` };
   });
   if (chosen !== other) return chosen;
   const [picked] = (await window.showOpenDialog({ title, openLabel: 'Import' })) ?? [];

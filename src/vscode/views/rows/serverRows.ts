@@ -52,11 +52,6 @@ export function treeModel(snapshot: StatusSnapshot, given: TreeOptions): readonl
   return snapshot.builtIn && !options.onlyWithProblems ? [...servers, builtInNode(snapshot.builtIn)] : servers;
 }
 
-/** True if rows show an age, which changes with time. */
-export function showsAges({ servers }: StatusSnapshot): boolean {
-  return servers.some(({ instances, rememberedAt }) => instances.length > 0 || rememberedAt !== undefined);
-}
-
 function serverNode(id: string, server: ServerStatus, problems: readonly Problem[], options: TreeOptions): TreeNode {
   const children = [
     ...launchNodes(id, server),

@@ -11,7 +11,7 @@ import { asTimePasses, setContext, treeItem } from '../trees.js';
 import { fileLabel, folderLabel, toLocation } from '../places.js';
 import { HeldAnswers } from './heldAnswers.js';
 import type { TickedRow } from './subject.js';
-import { showsAges, treeModel } from './serverRows.js';
+import { treeModel } from './serverRows.js';
 import { changedRows, type TreeNode, type TreeOptions } from './treeNode.js';
 import { badgeOf, hasBrokenFile, sidebarMessage } from '../phrases.js';
 
@@ -65,7 +65,7 @@ export function showTree(
       setContext('serves', servers.some(serves));
       setContext('phase', state.phase);
     }),
-    asTimePasses(clock, () => view.visible && showsAges(slot.state.snapshot) && rows.show(slot.state)),
+    asTimePasses(clock, () => view.visible && rows.show(slot.state)),
   );
 }
 
@@ -92,8 +92,8 @@ class ServerRows implements vscode.TreeDataProvider<Row> {
       now: this.clock.now(),
       onlyWithProblems: this.onlyWithProblems,
       titleOf: this.titleOf,
-      fileLabel: onceEach(fileLabel),
-      folderLabel: onceEach(folderLabel),
+      fileLabel,
+      folderLabel,
     };
     const before = this.servers;
     this.servers = phase === 'serving' ? treeModel(snapshot, options) : [];
@@ -172,14 +172,4 @@ function commandOf({ kind, place, server, name, chat }: TreeNode): vscode.Comman
   const path = `/${Buffer.from(chat).toString('base64')}`;
   const uri = vscode.Uri.from({ scheme: 'vscode-chat-session', authority: 'local', path });
   return { command: 'vscode.open', title: 'Open Conversation', arguments: [uri] };
-}
-
-/** Caches labels, because a label may need the disk. */
-function onceEach(label: (file: string) => string): (file: string) => string {
-  const known = new Map<string, string>();
-  return (file) => {
-    const found = known.get(file) ?? label(file);
-    known.set(file, found);
-    return found;
-  };
 }
