@@ -21,6 +21,16 @@ export function jsonLines(values: readonly unknown[]): string {
   return values.map((value) => `${JSON.stringify(value)}\n`).join('');
 }
 
+/** Returns JSON with a line for each value. Other texts, and those longer than `most`, stay as they are. */
+export function laidOut(text: string, most: number): string {
+  if (text.length > most || !/^\s*[{[]/.test(text)) return text;
+  try {
+    return JSON.stringify(JSON.parse(text), undefined, 2);
+  } catch {
+    return text;
+  }
+}
+
 export function escapeRegExp(text: string): string {
   return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 }

@@ -17,7 +17,7 @@ import { ReadOnlyDocuments } from '../views/review/readOnlyDocuments.js';
 import { answerBeside } from '../views/review/reviewQuestion.js';
 import { fileLabel } from '../views/places.js';
 
-export interface Target {
+export interface Target extends InertItem {
   readonly file: string;
   /** The folder that nothing written may leave. */
   readonly root: string;
@@ -25,23 +25,24 @@ export interface Target {
   readonly folder: string;
 }
 
-interface TargetItem extends InertItem {
-  readonly target: Target;
-}
-
-export function targetItems(): TargetItem[] {
+/** Returns the places for new servers as items of a choice. */
+export function targets(): Target[] {
   const folders = localFolders().map(({ name, uri }) => ({
     label: inert`${new Icon('folder')} ${name}`,
     description: inert`${configPath}`,
     detail: inert`For everyone who works in this folder`,
-    target: { file: join(uri.fsPath, configPath), root: uri.fsPath, folder: uri.fsPath },
+    file: join(uri.fsPath, configPath),
+    root: uri.fsPath,
+    folder: uri.fsPath,
   }));
   const home = homedir();
   const own = {
     label: inert`${new Icon('account')} You`,
     description: inert`~/${configPath}`,
     detail: inert`For you, in every window`,
-    target: { file: userFile(home), root: home, folder: localFolders()[0]?.uri.fsPath ?? home },
+    file: userFile(home),
+    root: home,
+    folder: localFolders()[0]?.uri.fsPath ?? home,
   };
   return [...folders, own];
 }

@@ -15,16 +15,20 @@ import { planImport, type ImportPlan } from '../../core/import/plan.js';
 import { planRemoval } from '../../core/import/removeServers.js';
 import { folderPaths } from '../engine/configFiles.js';
 import type { EnteredSecrets } from '../engine/enteredSecrets.js';
-import { agreedChange, targetItems, textOf, writeEdits, writeServers, type Target } from './configEdits.js';
+import { agreedChange, targets, textOf, writeEdits, writeServers } from './configEdits.js';
 import { offerToKeep } from '../authoring/enterSecret.js';
 import { fileLabel } from '../views/places.js';
+
+const title = inert`Import MCP Servers`;
 
 type PlannedImport = Extract<ImportPlan, { kind: 'planned' }>;
 
 export async function importServersInto(secrets: EnteredSecrets, given: string | undefined): Promise<void> {
   const file = given ?? (await chooseFile());
   if (file === undefined) return;
-  const target = await chooseTarget();
+  const [only, ...others] = targets();
+  const placeHolder = inert`Who are the servers for?`;
+  const target = others.length === 0 ? only : await window.showQuickPick(targets(), { title, placeHolder });
   if (!target) return;
   const name = fileLabel(target.file);
   const isRead = isOfEditor(file, folderPaths());
@@ -73,7 +77,6 @@ async function chooseFile(): Promise<string | undefined> {
   });
   const found = await Promise.all(files.map((file) => stat(file).catch(() => undefined)));
   const known = files.filter((_, index) => found[index]?.isFile());
-  const title = inert`Import MCP Servers`;
   const placeHolder =
     known.length > 0 ? inert`Choose a file of another program` : inert`No file of another program was found`;
   const other = '';
@@ -85,13 +88,6 @@ async function chooseFile(): Promise<string | undefined> {
   if (chosen !== other) return chosen;
   const [picked] = (await window.showOpenDialog({ title, openLabel: 'Import' })) ?? [];
   return picked?.fsPath;
-}
-
-async function chooseTarget(): Promise<Target | undefined> {
-  const items = targetItems();
-  if (items.length === 1) return items[0]?.target;
-  const options = { title: inert`Import MCP Servers`, placeHolder: inert`Who are the servers for?` };
-  return (await window.showQuickPick(items, options))?.target;
 }
 
 export async function removeRivals(server: string, problems: readonly Problem[]): Promise<void> {

@@ -9,7 +9,6 @@ import { isTrial } from '../engine/conversationTitles.js';
 import { heldChanges, serves, shortfallsOf } from '../../core/reconcile/shortfall.js';
 import type { InstanceStatus, ServerStatus, StatusSnapshot } from '../../core/reconcile/status.js';
 import { isStarting, stateWord } from './serverStates.js';
-import type { ShownRow } from './trees.js';
 
 /** A part of a list that may be left out. */
 type Part<Kind> = Kind | false | undefined;
@@ -25,7 +24,7 @@ export interface RowTexts {
   readonly lines?: readonly Part<Markdown>[] | undefined;
 }
 
-export function rowTexts({ label, words = [], spoken, lines = [] }: RowTexts): Pick<ShownRow, Said> {
+export function rowTexts({ label, words = [], spoken, lines = [] }: RowTexts) {
   return {
     label: inert`${label}`,
     description: inert`${present(words).join(' · ')}`,
@@ -33,8 +32,6 @@ export function rowTexts({ label, words = [], spoken, lines = [] }: RowTexts): P
     tooltip: markdownList(present(lines), '\n\n'),
   };
 }
-
-type Said = 'label' | 'description' | 'spoken' | 'tooltip';
 
 export function previousLine({ since, reason }: NonNullable<ServerStatus['previous']>, now: number): string {
   return `Its previous definition has served since ${timeOf(since, now)}: ${reason}`;

@@ -1,6 +1,7 @@
 /** Writes a recorded call as a page of Markdown: what went in and out, its progress and the log of its server. Pure. */
 import { fenced, formatted, markdownList, type Markdown } from '../../../core/base/inert.js';
 import { isObject } from '../../../core/base/isObject.js';
+import { laidOut } from '../../../core/base/text.js';
 import type { CallContent } from '../../../core/calls/contents.js';
 import type { CallFact } from '../../../core/calls/fact.js';
 import { conversationLabel } from '../../../core/protocol/conversationLabel.js';
@@ -17,7 +18,7 @@ export function callPage(fact: CallFact, content: CallContent | undefined, redac
   const json = (value: unknown): Markdown => block(JSON.stringify(value ?? {}, undefined, 2), 'json');
   const partOf = (part: unknown): Markdown => {
     const { type, text, mimeType, data } = isObject(part) ? part : {};
-    if (typeof text === 'string') return block(pretty(text));
+    if (typeof text === 'string') return block(laidOut(text, longestText));
     if (typeof data !== 'string') return json(part);
     const kind = type === 'audio' ? 'A recording' : 'An image';
     return formatted`${kind}, ${redact(typeof mimeType === 'string' ? mimeType : 'of no type')}.`;
@@ -67,15 +68,6 @@ function factLine(fact: CallFact): string {
 
 function isSame(one: unknown, other: unknown): boolean {
   return one === other || JSON.stringify(one) === JSON.stringify(other);
-}
-
-function pretty(text: string): string {
-  if (!/^\s*[{[]/.test(text) || text.length > longestText) return text;
-  try {
-    return JSON.stringify(JSON.parse(text), undefined, 2);
-  } catch {
-    return text;
-  }
 }
 
 function short(text: string, inAll: number): string {

@@ -50,8 +50,10 @@ export function showCalls({ slot, clock, titles }: Shell, pages: CallPages, file
   };
   const show = (): void => {
     rows.show();
-    setContext('callsWait', rows.waiting > 0);
-    const { filterText, waiting } = rows;
+    const { filterText, waiting, grouping } = rows;
+    setContext('callsWait', waiting > 0);
+    setContext('callGrouping', grouping);
+    setContext('callsFiltered', filterText !== '');
     const off = 'Calls are not recorded, because mcpToolsets.calls is off.';
     const parts = [
       filterText !== '' && `Filter: ${filterText} · ${rows.found.length} of ${log.all.length}`,
@@ -67,12 +69,10 @@ export function showCalls({ slot, clock, titles }: Shell, pages: CallPages, file
   };
   const groupBy = (grouping: CallGrouping): void => {
     rows.grouping = grouping;
-    setContext('callGrouping', grouping);
     show();
   };
   const filterBy = (text: string): void => {
     rows.filterBy(text);
-    setContext('callsFiltered', text !== '');
     show();
   };
   const argumentsOf = (fact: CallFact): Readonly<Record<string, unknown>> | undefined => {
@@ -133,7 +133,7 @@ export function showCalls({ slot, clock, titles }: Shell, pages: CallPages, file
     },
   });
   follow();
-  groupBy(rows.grouping);
+  show();
   return vscode.Disposable.from(
     view,
     registered,
