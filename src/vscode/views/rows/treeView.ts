@@ -74,7 +74,7 @@ type Row = { node: TreeNode };
 
 class ServerRows implements vscode.TreeDataProvider<Row> {
   private readonly changes = new vscode.EventEmitter<Row | undefined>();
-  private readonly rows = new Map<string, Row>();
+  private rows: ReadonlyMap<string, Row> = new Map();
   private servers: readonly TreeNode[] = [];
   private readonly top = new HeldAnswers(() => this.servers.map((node) => this.rowOf(node)));
 
@@ -97,7 +97,8 @@ class ServerRows implements vscode.TreeDataProvider<Row> {
     };
     const before = this.servers;
     this.servers = phase === 'serving' ? treeModel(snapshot, options) : [];
-    this.keepRows();
+    // Without a redraw, rows change too, because a person may unfold them later.
+    this.rows = new Map(allOf(this.servers).map((node) => [node.id, Object.assign(this.rowOf(node), { node })]));
     if (this.top.become(phase !== 'reading')) return;
     const changed = changedRows(before, this.servers);
     if (changed) changed.forEach((node) => this.changes.fire(this.rowOf(node)));
@@ -133,20 +134,7 @@ class ServerRows implements vscode.TreeDataProvider<Row> {
   }
 
   private rowOf(node: TreeNode): Row {
-    const row = this.rows.get(node.id) ?? { node };
-    row.node = node;
-    this.rows.set(node.id, row);
-    return row;
-  }
-
-  /** Without a redraw, rows change too, because a person may unfold them later. */
-  private keepRows(): void {
-    const present = new Map(allOf(this.servers).map((node) => [node.id, node]));
-    for (const [id, row] of this.rows) {
-      const node = present.get(id);
-      if (node) row.node = node;
-      else this.rows.delete(id);
-    }
+    return this.rows.get(node.id) ?? { node };
   }
 }
 
