@@ -48,7 +48,6 @@ const booleans = [true, false].map((one): Option => ({ label: String(one), value
 
 type Input = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement;
 
-/** A complaint, in place of the value. */
 type Complaint = string;
 
 /** Puts an input below its label and its hints, and shows its complaint. */

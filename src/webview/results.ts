@@ -28,7 +28,6 @@ export function shownOutcome(outcome: TrialOutcome): ShownOutcome {
   return { word, isFailure, nodes: resultElements(result), copied: copiedText(result) };
 }
 
-/** Returns the text of a result with texts only, or the whole result as JSON. */
 function copiedText(result: Part): string {
   const content = contentOf(result);
   const isText = content.length > 0 && content.every(({ type }) => type === 'text');

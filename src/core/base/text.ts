@@ -31,6 +31,20 @@ export function laidOut(text: string, most: number): string {
   }
 }
 
+/** Returns the text unchanged if it is not encoded. */
+export function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Returns a time in milliseconds as `310 ms` or `3.1 s`. */
+export function tookPhrase(ms: number): string {
+  return ms < 1000 ? `${ms} ms` : `${(ms / 1000).toFixed(1)} s`;
+}
+
 export function escapeRegExp(text: string): string {
   return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 }

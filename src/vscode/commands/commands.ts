@@ -52,7 +52,6 @@ export function registerCommands({ slot, logs, secrets, context }: Shell): vscod
     return tell(inert`${whyNone(slot.state, 'No MCP server is in a state that allows this command.')}`);
   }
 
-  /** Shows the progress in the sidebar, and a failure as a message. */
   async function withHost(title: string, run: (host: Host) => Promise<unknown>, server?: string): Promise<void> {
     const host = slot.engine?.host;
     if (!host) return tell(inert`${whyNothingRuns(slot.state.phase)}`);

@@ -90,7 +90,6 @@ interface ProposedChange<Plan> {
   readonly plan: () => Promise<Plan>;
   /** Continues the name of the file in the title of the difference. */
   readonly title: string;
-  /** The name and the text of a page beside the difference. */
   readonly report?: (plan: Plan) => readonly [name: string, text: string];
   /** Told beside the preview of a plan without edits. By default, such a plan needs no agreement. */
   readonly nothing?: Inert;

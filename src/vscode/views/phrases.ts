@@ -108,7 +108,6 @@ export function instanceLabel(
     : `${lastTool}, ${timeOf(lastCallAt, now)}`;
 }
 
-/** Returns `10:32:05`, with the date if it is not today. */
 export function timeOf(at: number, now: number): string {
   const date = new Date(at);
   const time = date.toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit' });
@@ -121,7 +120,6 @@ export function effects({ annotations }: OfferedTool): string[] {
   return annotations?.destructiveHint === true ? ['may destroy data'] : [];
 }
 
-/** Returns a duration to the minute: `<1 min`, `4 min` or `2 h 5 min`. */
 export function durationPhrase(ms: number): string {
   const minutes = Math.floor(ms / 60_000);
   if (minutes < 1) return '<1 min';
@@ -195,7 +193,6 @@ function refusedLine(name: string, file: string, { servers }: StatusSnapshot): s
     : `${name} has an error. None of its servers run.`;
 }
 
-/** True if an error of a file hides all servers. */
 function isUnreadable({ servers, problems }: StatusSnapshot): boolean {
   return servers.length === 0 && problems.some(({ severity }) => severity === 'error');
 }

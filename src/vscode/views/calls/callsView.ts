@@ -35,18 +35,15 @@ export function showCalls({ slot, clock, titles }: Shell, pages: CallPages, file
   const view = window.createTreeView(viewId, { treeDataProvider: rows, showCollapseAll: true });
   let following: ReturnType<typeof followCalls> | undefined;
   const follow = (): void => {
-    const isWanted = view.visible && file !== undefined;
-    if (isWanted && !following) {
-      // The view may have missed a part of the file since it was last visible.
-      log.take([], true);
-      following = followCalls(file, clock, (lines, isWhole) => {
-        log.take(lines, isWhole);
-        show();
-      });
-    } else if (!isWanted) {
-      following?.dispose();
-      following = undefined;
-    }
+    following?.dispose();
+    following = undefined;
+    if (!view.visible || file === undefined) return;
+    // The view may have missed a part of the file since it was last visible.
+    log.take([], true);
+    following = followCalls(file, clock, (lines, isWhole) => {
+      log.take(lines, isWhole);
+      show();
+    });
   };
   const show = (): void => {
     rows.show();
@@ -188,7 +185,6 @@ class CallRows implements vscode.TreeDataProvider<CallRow> {
     this.filterText = text;
   }
 
-  /** The shown facts, newest first. */
   get found(): readonly NumberedFact[] {
     return this.fitting.filter(({ number }) => number <= (this.heldAt ?? number)).reverse();
   }
