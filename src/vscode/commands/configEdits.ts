@@ -27,13 +27,13 @@ export interface Target extends InertItem {
 
 /** Returns the places for new servers as items of a choice. */
 export function targets(): Target[] {
-  const folders = localFolders().map(({ name, uri }) => ({
+  const folders = localFolders().map(({ name, uri: { fsPath: root } }) => ({
     label: inert`${new Icon('folder')} ${name}`,
     description: inert`${configPath}`,
     detail: inert`For everyone who works in this folder`,
-    file: join(uri.fsPath, configPath),
-    root: uri.fsPath,
-    folder: uri.fsPath,
+    file: join(root, configPath),
+    root,
+    folder: root,
   }));
   const home = homedir();
   const own = {

@@ -11,7 +11,7 @@ import type { Problem } from '../../core/base/problem.js';
 import { choose, window } from '../views/inertEditor.js';
 import { largestForeignFile, readTextFile, utf8OrUtf16 } from '../../core/base/textFile.js';
 import { dialects, formatOfPath, isOfEditor, knownFiles } from '../../core/import/dialects.js';
-import { planImport, type ImportPlan } from '../../core/import/plan.js';
+import { planImport } from '../../core/import/plan.js';
 import { planRemoval } from '../../core/import/removeServers.js';
 import { folderPaths } from '../engine/configFiles.js';
 import type { EnteredSecrets } from '../engine/enteredSecrets.js';
@@ -20,8 +20,6 @@ import { offerToKeep } from '../authoring/enterSecret.js';
 import { fileLabel } from '../views/places.js';
 
 const title = inert`Import MCP Servers`;
-
-type PlannedImport = Extract<ImportPlan, { kind: 'planned' }>;
 
 export async function importServersInto(secrets: EnteredSecrets, given: string | undefined): Promise<void> {
   const file = given ?? (await chooseFile());
@@ -32,7 +30,7 @@ export async function importServersInto(secrets: EnteredSecrets, given: string |
   if (!target) return;
   const name = fileLabel(target.file);
   const isRead = isOfEditor(file, folderPaths());
-  const agreed = await agreedChange<PlannedImport>({
+  const agreed = await agreedChange({
     file: target.file,
     name,
     scheme: 'mcp-toolsets-import',
@@ -60,11 +58,8 @@ export async function importServersInto(secrets: EnteredSecrets, given: string |
   const { servers, secrets: found } = agreed.imported;
   await writeServers(target, agreed.editsOf, servers[0]?.id);
   await offerToKeep(secrets, found);
-  if (isRead)
-    await removeServers(
-      file,
-      servers.map(({ written }) => written),
-    );
+  const names = servers.map(({ written }) => written);
+  if (isRead) await removeServers(file, names);
 }
 
 async function chooseFile(): Promise<string | undefined> {

@@ -62,10 +62,9 @@ interface InertWindow {
   readonly showQuickPick: QuickPick;
   showInputBox(options: InputBoxOptions): Thenable<string | undefined>;
   showOpenDialog(options: { readonly title: Inert; readonly openLabel: string }): Thenable<vscode.Uri[] | undefined>;
-  showSaveDialog(options: {
-    readonly title: Inert;
-    readonly filters: Record<string, string[]>;
-  }): Thenable<vscode.Uri | undefined>;
+  showSaveDialog(
+    options: Inertly<Pick<vscode.SaveDialogOptions, 'title' | 'filters'>>,
+  ): Thenable<vscode.Uri | undefined>;
   withProgress<Result>(
     options: With<vscode.ProgressOptions, { readonly title: Inert }>,
     task: (
