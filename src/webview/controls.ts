@@ -2,7 +2,7 @@
 import { roundingError } from '../core/base/exactNumbers.js';
 import { isObject } from '../core/base/isObject.js';
 import { enteredText, inputs, sentText } from './formats.js';
-import { button, element, newId } from './page.js';
+import { button, element } from './page.js';
 import type { Field, Json, Member, Option } from './schemaForm.js';
 
 type Entered =
@@ -48,8 +48,9 @@ const booleans = [true, false].map((one): Option => ({ label: String(one), value
 
 type Input = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement;
 
-/** A complaint, in place of the value. */
 type Complaint = string;
+
+let inputsMade = 0;
 
 /** Puts an input below its label and its hints, and shows its complaint. */
 function framed(
@@ -60,7 +61,8 @@ function framed(
   hints: readonly string[],
   own: Pick<Control, 'draft' | 'restore'> & { read(): Entered | Complaint },
 ): Control {
-  const [id, note, error] = [newId(), newId(), newId()];
+  inputsMade += 1;
+  const [id, note, error] = [`input${inputsMade}`, `note${inputsMade}`, `error${inputsMade}`] as const;
   input.id = id;
   input.setAttribute('aria-describedby', `${note} ${error}`);
   if (need === 'required') input.setAttribute('aria-required', 'true');

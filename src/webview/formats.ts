@@ -34,23 +34,26 @@ export function sentText(format: Format, entered: string): string | undefined {
 export function enteredText(format: Format, sent: string): string | undefined {
   if (format !== 'time' && format !== 'date-time') return sentText(format, sent);
   const date = new Date(format === 'time' ? `${today()}T${sent}` : sent);
-  if (Number.isNaN(date.getTime())) return undefined;
   const local = localText(date);
-  return format === 'time' ? local.slice(11) : local;
+  return format === 'time' ? local?.slice(11) : local;
 }
 
 function withOffset(local: string): string | undefined {
   const date = new Date(local);
-  if (Number.isNaN(date.getTime())) return undefined;
+  const text = localText(date);
+  if (text === undefined) return undefined;
   const minutes = -date.getTimezoneOffset();
   const zone = new Date(Math.abs(minutes) * 60_000).toISOString().slice(11, 16);
-  return localText(date) + (minutes === 0 ? 'Z' : `${minutes < 0 ? '-' : '+'}${zone}`);
+  return text + (minutes === 0 ? 'Z' : `${minutes < 0 ? '-' : '+'}${zone}`);
 }
 
-function localText(date: Date): string {
-  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, -'.000Z'.length);
+/** Returns undefined if the year has no four digits, which an input and RFC 3339 need. */
+function localText(date: Date): string | undefined {
+  const local = new Date(date.getTime() - date.getTimezoneOffset() * 60_000);
+  const year = local.getUTCFullYear();
+  return year >= 0 && year <= 9999 ? local.toISOString().slice(0, -'.000Z'.length) : undefined;
 }
 
 function today(): string {
-  return localText(new Date()).slice(0, 10);
+  return localText(new Date())?.slice(0, 10) ?? '';
 }

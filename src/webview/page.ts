@@ -20,10 +20,3 @@ export function button(text: string, run: () => void, attributes: Attributes = {
   made.addEventListener('click', run);
   return made;
 }
-
-let last = 0;
-
-export function newId(): string {
-  last += 1;
-  return `e${last}`;
-}

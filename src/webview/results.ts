@@ -1,4 +1,5 @@
 /** Shows a tool's result: each type of content in readable form, and the whole result as JSON. */
+import { laidOut } from '../core/base/text.js';
 import type { TrialOutcome } from './messages.js';
 import { element } from './page.js';
 
@@ -27,7 +28,6 @@ export function shownOutcome(outcome: TrialOutcome): ShownOutcome {
   return { word, isFailure, nodes: resultElements(result), copied: copiedText(result) };
 }
 
-/** Returns the text of a result with texts only, or the whole result as JSON. */
 function copiedText(result: Part): string {
   const content = contentOf(result);
   const isText = content.length > 0 && content.every(({ type }) => type === 'text');
@@ -52,7 +52,7 @@ function resultElements(result: Part): Node[] {
 function partElement(part: Part): Node {
   switch (part['type']) {
     case 'text':
-      return labelled(kindOf('text', part), pre(readable(text(part['text']))));
+      return labelled(kindOf('text', part), pre(laidOut(text(part['text']), longestText)));
     case 'image':
     case 'audio':
       return labelled(kindOf(text(part['mimeType']), part), media(part['type'], part['mimeType'], part['data']));
@@ -82,7 +82,7 @@ function media(kind: 'image' | 'audio', type: unknown, data: unknown): Node {
 function resource(held: Part): Node {
   const label = `resource · ${text(held['uri'])}`;
   const type = text(held['mimeType']);
-  if (typeof held['text'] === 'string') return labelled(label, pre(readable(held['text'])));
+  if (typeof held['text'] === 'string') return labelled(label, pre(laidOut(held['text'], longestText)));
   for (const kind of ['image', 'audio'] as const) {
     if (type.startsWith(`${kind}/`)) return labelled(label, media(kind, type, held['blob']));
   }
@@ -107,15 +107,6 @@ function pre(content: string, kind?: string): HTMLElement {
   const cut = content.length > longestText;
   const shown = cut ? `${content.slice(0, longestText)}\n… ${content.length - longestText} more characters` : content;
   return element('pre', { class: kind, tabindex: '0' }, shown);
-}
-
-function readable(content: string): string {
-  if (content.length > longestText || !/^\s*[{[]/.test(content)) return content;
-  try {
-    return json(JSON.parse(content));
-  } catch {
-    return content;
-  }
 }
 
 function json(value: unknown): string {

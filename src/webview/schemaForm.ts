@@ -1,5 +1,6 @@
 /** Makes a form of a JSON Schema as plain values. What a form cannot express becomes a field of JSON. Pure. */
 import { isObject } from '../core/base/isObject.js';
+import { decoded } from '../core/base/text.js';
 import { enteredText, formatOf, type Format } from './formats.js';
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
@@ -74,11 +75,8 @@ function fieldOf(given: unknown, draft: Draft, standing: Standing): Field {
   const { depth, copies, needed } = standing;
   const schema = resolved(given, root);
   if (!schema) return { kind: 'json', accepts: 'any value', title: '', description: '', initial: undefined };
-  const described: Described = {
-    title: text(schema['title']),
-    description: text(schema['description']),
-    initial: schema['default'] as Json | undefined,
-  };
+  const { title, description, default: initial, minLength, maxLength, pattern, minimum, maximum } = schema;
+  const described = { title: text(title), description: text(description), initial: initial as Json | undefined };
   const json = (accepts: string): Field => ({ kind: 'json', accepts, ...described });
   const options = optionsOf(schema);
   if (options) {
@@ -101,24 +99,15 @@ function fieldOf(given: unknown, draft: Draft, standing: Standing): Field {
     };
   }
   switch (unionsOf(schema).length > 0 ? undefined : typeOf(schema)) {
-    case 'string':
-      return {
-        kind: 'text',
-        least: count(schema['minLength']) ?? 0,
-        most: count(schema['maxLength']),
-        pattern: text(schema['pattern']),
-        format: formatFor(schema),
-        ...described,
-      };
+    case 'string': {
+      const [least, most] = [count(minLength) ?? 0, count(maxLength)];
+      return { kind: 'text', least, most, pattern: text(pattern), format: formatFor(schema), ...described };
+    }
     case 'integer':
-    case 'number':
-      return {
-        kind: 'number',
-        integer: typeOf(schema) === 'integer',
-        minimum: count(schema['minimum']),
-        maximum: count(schema['maximum']),
-        ...described,
-      };
+    case 'number': {
+      const integer = typeOf(schema) === 'integer';
+      return { kind: 'number', integer, minimum: count(minimum), maximum: count(maximum), ...described };
+    }
     case 'boolean':
       return { kind: 'flag', ...described };
     case 'object': {
@@ -254,15 +243,6 @@ function at(root: unknown, reference: string): unknown {
       ? (value as Record<string, unknown>)[key]
       : undefined;
   }, root);
-}
-
-/** Returns the text unchanged if it is not encoded, because a name of a definition may have a `%`. */
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
 
 function text(value: unknown): string {

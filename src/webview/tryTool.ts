@@ -1,5 +1,6 @@
 /** The page of *Try Tool*: a form of the tool's schema, the progress and the result. It talks only to its panel. */
 import { sameJson } from '../core/base/canonicalJson.js';
+import { tookPhrase } from '../core/base/text.js';
 import { form, type Control } from './controls.js';
 import type { KeptTrial, ToPage, ToPanel, TriedTool } from './messages.js';
 import { button, element } from './page.js';
@@ -101,9 +102,8 @@ function receive(message: ToPage): void {
     }
     case 'ended': {
       setRunning(false);
-      const { ms } = message;
       const outcome = shownOutcome(message.outcome);
-      status.textContent = `${outcome.word} after ${ms < 1000 ? `${ms} ms` : `${(ms / 1000).toFixed(1)} s`}.`;
+      status.textContent = `${outcome.word} after ${tookPhrase(message.ms)}.`;
       status.classList.toggle('error', outcome.isFailure);
       result.replaceChildren();
       for (const node of outcome.nodes) result.append(node);
@@ -135,13 +135,16 @@ function show(tool: TriedTool): void {
     ...(tool.offered ? [serversView(tool.offered)] : []),
     element('p', { class: 'note' }, tool.instance),
   );
-  const draft = entered?.draft() ?? kept?.draft;
-  entered = form(formOf(tool.inputSchema));
+  const control = showForm(tool, entered?.draft() ?? kept?.draft);
+  keep();
+  if (!fromDocument) control.focus();
+}
+
+function showForm(tool: TriedTool, draft: Json | undefined): Control {
+  [shown, entered] = [tool, form(formOf(tool.inputSchema))];
   entered.restore(draft);
   fields.replaceChildren(entered.root);
-  shown = tool;
-  keep();
-  if (!fromDocument) entered.focus();
+  return entered;
 }
 
 /** The form is the view of agents. The calls of both are completed by the config file. */
@@ -189,11 +192,8 @@ function openDocument(): void {
 
 /** If the form cannot hold the arguments, they become the document. */
 function fill(given: Readonly<Record<string, Json>>): void {
-  if (!entered || !shown) return;
-  entered = form(formOf(shown.inputSchema));
-  entered.restore(given);
-  fields.replaceChildren(entered.root);
-  const read = entered.read();
+  if (!shown) return;
+  const read = showForm(shown, given).read();
   const held: Json = read.kind === 'value' ? read.value : {};
   const fits = read.kind !== 'wrong' && sameJson(held, given);
   useDocument(!fits);

@@ -8,11 +8,7 @@ import { storedJson } from '../protocol/json.js';
 
 const callOutcomes = ['ok', 'error', 'refused', 'cancelled', 'timed out', 'lost', 'not sent'] as const;
 
-export type CallOutcome = (typeof callOutcomes)[number];
-
 const serverEvents = ['started', 'start failed', 'died', 'released', 'ended', 'edited'] as const;
-
-export type ServerEvent = (typeof serverEvents)[number];
 
 interface CommonFact {
   /** Unique among all programs of the folder. */
@@ -41,11 +37,11 @@ export interface CallFact extends CommonFact {
   readonly sentSize: number;
   readonly resultSize: number;
   readonly tokens: number;
-  readonly outcome: CallOutcome;
+  readonly outcome: (typeof callOutcomes)[number];
 }
 
 export interface ServerFact extends CommonFact {
-  readonly event: ServerEvent;
+  readonly event: (typeof serverEvents)[number];
   readonly conversation?: string;
 }
 

@@ -6,7 +6,7 @@ import type { Log, Redactor } from '../base/log.js';
 import type { Fields } from '../protocol/client.js';
 import type { OtherOutcome, ToolOutcome, ToolsetCall, ToolsetRequest } from '../protocol/request.js';
 import { approximateSize, CallContents, Recording } from './contents.js';
-import { tokensOf, type CallFact, type CallOutcome, type Fact, type ServerFact } from './fact.js';
+import { tokensOf, type CallFact, type Fact, type ServerFact } from './fact.js';
 
 const ofProgram = randomBytes(6).toString('base64url');
 let last = 0;
@@ -143,7 +143,7 @@ function itemOf({ name, uri, ref, taskId }: Fields): string {
   return typeof found === 'string' ? found : '';
 }
 
-function outcomeWord(outcome: ToolOutcome | OtherOutcome): CallOutcome {
+function outcomeWord(outcome: ToolOutcome | OtherOutcome): CallFact['outcome'] {
   if (outcome.kind !== 'result') return outcome.kind;
   return outcome.result['isError'] === true ? 'error' : 'ok';
 }

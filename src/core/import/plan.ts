@@ -7,7 +7,7 @@ import type { Imported, ImportNote, Plan } from './imported.js';
 import { importServers, type ImportRequest } from './importServers.js';
 import type { Held } from './values.js';
 
-export type ImportPlan = Plan<{ readonly imported: Imported }>;
+type ImportPlan = Plan<{ readonly imported: Imported }>;
 
 interface PlanRequest extends Omit<ImportRequest, 'existing' | 'held'> {
   readonly label: string;

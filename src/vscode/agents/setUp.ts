@@ -15,7 +15,7 @@ import { agreedChange, textOf, writeEdits } from '../commands/configEdits.js';
 import { refuseOutside } from '../../core/files/realFiles.js';
 import { folderPaths } from '../engine/configFiles.js';
 import type { Engine } from '../engine/engine.js';
-import { pathLabel } from '../views/places.js';
+import { fileLabel } from '../views/places.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
 import { toolCount, whyNothingRuns } from '../views/phrases.js';
 import type { AgentEndpoint } from '../engine/agentEndpoint.js';
@@ -98,7 +98,7 @@ async function chooseAgent(globalStorage: string): Promise<Chosen | undefined> {
   const placeHolder = inert`Choose the agent that will use the toolsets of this window`;
   return choose(files, { title, placeHolder }, ({ kind, file }) => ({
     label: inert`${agents[kind].program}`,
-    description: inert`${pathLabel(file)}`,
+    description: inert`${fileLabel(file)}`,
   }));
 }
 
@@ -120,7 +120,7 @@ async function writeEntries(
   tokenFile: string,
   unseen: readonly LaunchDescription[],
 ): Promise<boolean> {
-  const label = pathLabel(file);
+  const label = fileLabel(file);
   const agreed = await agreedChange<Extract<EntriesPlan, { kind: 'planned' }>>({
     file,
     name: label,
@@ -157,5 +157,5 @@ async function writeEntries(
 function startText(unseen: readonly LaunchDescription[]): string {
   if (unseen.length === 0) return '';
   const pending = unseen.map((launch) => ({ launch, before: undefined }));
-  return `\n## What the agent may start then\n\n${reviewTexts(pending, pathLabel).now}`;
+  return `\n## What the agent may start then\n\n${reviewTexts(pending, fileLabel).now}`;
 }

@@ -28,16 +28,7 @@ import type { EngineSlot } from '../engine/engineSlot.js';
 
 export type Authoring = ReturnType<typeof createAuthoring>;
 
-interface FixesOfFile {
-  readonly of: readonly unknown[];
-  readonly problems: readonly Problem[];
-  readonly fixes: QuickFixes;
-  readonly all: readonly TextEdit[];
-}
-
 export function createAuthoring(slot: EngineSlot) {
-  /** Cached, because the editor asks with every move of the cursor. */
-  let last: FixesOfFile | undefined;
   const statusOf = ({ uri }: vscode.TextDocument, id: string): ServerStatus | undefined =>
     slot.state.snapshot.servers.find((server) => server.id === id && samePath(server.source, uri.fsPath));
   const known = (document: vscode.TextDocument) => ({
@@ -47,9 +38,7 @@ export function createAuthoring(slot: EngineSlot) {
     tools: (server: string) => knownTools(statusOf(document, server)),
   });
 
-  function fixesOf(document: vscode.TextDocument): FixesOfFile {
-    const of = [document.uri.fsPath, document.getText(), slot.state.snapshot];
-    if (last && of.every((part, index) => part === last?.of[index])) return last;
+  function readFixes(document: vscode.TextDocument) {
     const isHere = sameAs(document.uri.fsPath);
     const problems = slot.state.snapshot.problems.filter(({ place }) => isHere(place.file));
     const fixes = new QuickFixes(document.getText(), {
@@ -63,9 +52,16 @@ export function createAuthoring(slot: EngineSlot) {
         return !existsSync(free) && leadsOutside(folderOf(document), free) === undefined;
       },
     });
-    last = { of, problems, fixes, all: fixes.all(problems) };
-    return last;
+    return { problems, fixes, all: fixes.all(problems) };
   }
+
+  /** Cached, because the editor asks with every move of the cursor. */
+  let last: { of: readonly unknown[]; read: ReturnType<typeof readFixes> } | undefined;
+  const fixesOf = (document: vscode.TextDocument) => {
+    const of = [document.uri.fsPath, document.getText(), slot.state.snapshot];
+    if (!last || of.some((part, index) => part !== last?.of[index])) last = { of, read: readFixes(document) };
+    return last.read;
+  };
 
   return {
     complete: async (document: vscode.TextDocument, position: vscode.Position): Promise<vscode.CompletionItem[]> => {
@@ -164,23 +160,18 @@ async function renameEdits(
   if (typeof renamed === 'string') throw new Error(renamed);
   const edit = workspaceEdit(document, renamed);
   const renaming = { from: found.id, to };
-  for (const { path, edits } of await othersIn(folder)) {
+  const agents = join(folder, agentFolder);
+  const names = (await readdir(agents).catch(() => [])).filter((name) => name.endsWith('.agent.md'));
+  const others = [
+    { path: join(folder, '.minds', 'team.yaml'), edits: renamedInTeam },
+    ...names.map((name) => ({ path: join(agents, name), edits: renamedInAgent })),
+  ];
+  for (const { path, edits } of others) {
     if (leadsOutside(folder, path) !== undefined) continue;
     const other = await openToEdit(path).catch(() => undefined);
     if (other) workspaceEdit(other, edits(other.getText(), renaming), edit);
   }
   return edit;
-}
-
-async function othersIn(folder: string): Promise<{ path: string; edits: typeof renamedInTeam }[]> {
-  const agents = join(folder, agentFolder);
-  const names = await readdir(agents).catch(() => []);
-  return [
-    { path: join(folder, '.minds', 'team.yaml'), edits: renamedInTeam },
-    ...names
-      .filter((name) => name.endsWith('.agent.md'))
-      .map((name) => ({ path: join(agents, name), edits: renamedInAgent })),
-  ];
 }
 
 function knownTools(server: ServerStatus | undefined): KnownTool[] {

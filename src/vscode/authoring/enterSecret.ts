@@ -11,7 +11,12 @@ export async function chooseSecret(
   secrets: EnteredSecrets,
   server: string | undefined,
 ): Promise<string | undefined> {
-  const names = secretNames(slot, server);
+  const used = slot.sources.flatMap(({ text }) =>
+    symbolsOf(readYaml(text ?? '').root).flatMap((symbol) =>
+      symbol.kind === 'secret' && (server === undefined || symbol.server === server) ? [symbol.name] : [],
+    ),
+  );
+  const names = [...new Set(used)].sort();
   if (names.length === 0) {
     const what = server === undefined ? inert`No server uses` : inert`The server “${server}” does not use`;
     return tell(inert`${what} a secret. Write { secret: NAME } as a value, for example in env.`);
@@ -37,15 +42,6 @@ export async function enterSecret(secrets: EnteredSecrets, name: string): Promis
   if (value === undefined || (value === '' && !known)) return false;
   await secrets.set(name, value === '' ? undefined : value);
   return value !== '';
-}
-
-function secretNames(slot: EngineSlot, server: string | undefined): string[] {
-  const names = slot.sources.flatMap(({ text }) =>
-    symbolsOf(readYaml(text ?? '').root).flatMap((symbol) =>
-      symbol.kind === 'secret' && (server === undefined || symbol.server === server) ? [symbol.name] : [],
-    ),
-  );
-  return [...new Set(names)].sort();
 }
 
 /** Offers to keep the literal secrets of a file, by name, in the secret storage of the editor (C2, C6). */

@@ -17,7 +17,7 @@ import { withSecretsApart } from '../../core/import/importServers.js';
 import { heldIn } from '../../core/import/plan.js';
 import type { TextEdit } from '../../core/yaml/edits.js';
 import type { EnteredSecrets } from '../engine/enteredSecrets.js';
-import { targetItems, textOf, writeServers, type Target } from './configEdits.js';
+import { targets, textOf, writeServers, type Target } from './configEdits.js';
 import { offerToKeep } from '../authoring/enterSecret.js';
 import { fileLabel } from '../views/places.js';
 import { window, type InertItem } from '../views/inertEditor.js';
@@ -61,7 +61,6 @@ const kinds: readonly [Kind, ...Kind[]] = [
 ];
 
 export async function addServer(secrets: EnteredSecrets): Promise<void> {
-  const targets = targetItems();
   let [kind] = kinds;
   let text = '';
   let target: Target | undefined;
@@ -73,7 +72,7 @@ export async function addServer(secrets: EnteredSecrets): Promise<void> {
         kind = picked;
       }),
     () => askText(2, kind, text, (line) => (text = line)),
-    () => askPick(3, inert`Who is it for?`, targets, (item) => ({ target } = item)),
+    () => askPick(3, inert`Who is it for?`, targets(), (picked) => (target = picked)),
     async () => {
       const taken = serverIds((target && (await textOf(target.file))) ?? '');
       const prompt = inert`The name of the server, and of its toolset`;
@@ -131,10 +130,10 @@ function askPick<Item extends InertItem>(
   return ask(pick, step, () => pick.selectedItems[0], keep);
 }
 
-type Asking = Omit<vscode.QuickInput, 'title'> & { title: Inert } & Pick<
-    vscode.InputBox,
-    'buttons' | 'onDidAccept' | 'onDidTriggerButton'
-  >;
+type Asking = Pick<
+  ReturnType<typeof window.createInputBox>,
+  keyof vscode.QuickInput | 'buttons' | 'onDidAccept' | 'onDidTriggerButton'
+>;
 
 /** @param accepted returns the answer, or undefined if it is not valid yet */
 function ask<Value>(

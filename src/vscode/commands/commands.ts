@@ -2,7 +2,7 @@
 import * as vscode from 'vscode';
 import { inert } from '../../core/base/inert.js';
 import { messageOf } from '../../core/base/text.js';
-import { choose, commands, orShowFailure, tell, window } from '../views/inertEditor.js';
+import { commands, orShowFailure, tell, window } from '../views/inertEditor.js';
 import type { Host } from '../../core/host/hostContract.js';
 import type { ServerStatus } from '../../core/reconcile/status.js';
 import type { ToolPermission } from '../../core/tools/permissions.js';
@@ -52,7 +52,6 @@ export function registerCommands({ slot, logs, secrets, context }: Shell): vscod
     return tell(inert`${whyNone(slot.state, 'No MCP server is in a state that allows this command.')}`);
   }
 
-  /** Shows the progress in the sidebar, and a failure as a message. */
   async function withHost(title: string, run: (host: Host) => Promise<unknown>, server?: string): Promise<void> {
     const host = slot.engine?.host;
     if (!host) return tell(inert`${whyNothingRuns(slot.state.phase)}`);
@@ -78,17 +77,12 @@ export function registerCommands({ slot, logs, secrets, context }: Shell): vscod
   }
 
   async function permit(permission: ToolPermission, subject: Subject, selected: unknown): Promise<void> {
-    const { setPermission } = await import('./toolPermission.js');
-    await setPermission(nodesOf(subject, selected), permission);
+    await (await import('./toolPermission.js')).setPermission(nodesOf(subject, selected), permission);
   }
 
   async function tick(ticked: boolean, subject: Subject, selected: unknown): Promise<void> {
-    const rows = nodesOf(subject, selected).filter((row) => row.ticked !== undefined);
-    const { writeTicks } = await import('../authoring/fileEdits.js');
-    await writeTicks(
-      slot,
-      rows.map((row) => ({ ...row, ticked })),
-    );
+    const rows = nodesOf(subject, selected).flatMap((row) => (row.ticked === undefined ? [] : [{ ...row, ticked }]));
+    await (await import('../authoring/fileEdits.js')).writeTicks(slot, rows);
   }
 
   const execute = vscode.commands.executeCommand;
@@ -152,12 +146,8 @@ export function registerCommands({ slot, logs, secrets, context }: Shell): vscod
 }
 
 async function chooseTool(slot: EngineSlot): Promise<string | undefined> {
-  const tools = slot.state.snapshot.servers.flatMap(({ id, tools }) =>
-    tools.map(({ published }) => ({ id, published })),
+  const items = slot.state.snapshot.servers.flatMap(({ id, tools }) =>
+    tools.map(({ published }) => ({ label: inert`${published}`, description: inert`${id}`, published })),
   );
-  const chosen = await choose(tools, { placeHolder: inert`Choose the tool whose name to copy` }, (tool) => ({
-    label: inert`${tool.published}`,
-    description: inert`${tool.id}`,
-  }));
-  return chosen?.published;
+  return (await window.showQuickPick(items, { placeHolder: inert`Choose the tool whose name to copy` }))?.published;
 }

@@ -17,7 +17,7 @@ import { ReadOnlyDocuments } from '../views/review/readOnlyDocuments.js';
 import { answerBeside } from '../views/review/reviewQuestion.js';
 import { fileLabel } from '../views/places.js';
 
-export interface Target {
+export interface Target extends InertItem {
   readonly file: string;
   /** The folder that nothing written may leave. */
   readonly root: string;
@@ -25,23 +25,24 @@ export interface Target {
   readonly folder: string;
 }
 
-interface TargetItem extends InertItem {
-  readonly target: Target;
-}
-
-export function targetItems(): TargetItem[] {
-  const folders = localFolders().map(({ name, uri }) => ({
+/** Returns the places for new servers as items of a choice. */
+export function targets(): Target[] {
+  const folders = localFolders().map(({ name, uri: { fsPath: root } }) => ({
     label: inert`${new Icon('folder')} ${name}`,
     description: inert`${configPath}`,
     detail: inert`For everyone who works in this folder`,
-    target: { file: join(uri.fsPath, configPath), root: uri.fsPath, folder: uri.fsPath },
+    file: join(root, configPath),
+    root,
+    folder: root,
   }));
   const home = homedir();
   const own = {
     label: inert`${new Icon('account')} You`,
     description: inert`~/${configPath}`,
     detail: inert`For you, in every window`,
-    target: { file: userFile(home), root: home, folder: localFolders()[0]?.uri.fsPath ?? home },
+    file: userFile(home),
+    root: home,
+    folder: localFolders()[0]?.uri.fsPath ?? home,
   };
   return [...folders, own];
 }
@@ -89,7 +90,6 @@ interface ProposedChange<Plan> {
   readonly plan: () => Promise<Plan>;
   /** Continues the name of the file in the title of the difference. */
   readonly title: string;
-  /** The name and the text of a page beside the difference. */
   readonly report?: (plan: Plan) => readonly [name: string, text: string];
   /** Told beside the preview of a plan without edits. By default, such a plan needs no agreement. */
   readonly nothing?: Inert;

@@ -11,24 +11,26 @@ import type { Problem } from '../../core/base/problem.js';
 import { choose, window } from '../views/inertEditor.js';
 import { largestForeignFile, readTextFile, utf8OrUtf16 } from '../../core/base/textFile.js';
 import { dialects, formatOfPath, isOfEditor, knownFiles } from '../../core/import/dialects.js';
-import { planImport, type ImportPlan } from '../../core/import/plan.js';
+import { planImport } from '../../core/import/plan.js';
 import { planRemoval } from '../../core/import/removeServers.js';
 import { folderPaths } from '../engine/configFiles.js';
 import type { EnteredSecrets } from '../engine/enteredSecrets.js';
-import { agreedChange, targetItems, textOf, writeEdits, writeServers, type Target } from './configEdits.js';
+import { agreedChange, targets, textOf, writeEdits, writeServers } from './configEdits.js';
 import { offerToKeep } from '../authoring/enterSecret.js';
-import { fileLabel, pathLabel } from '../views/places.js';
+import { fileLabel } from '../views/places.js';
 
-type PlannedImport = Extract<ImportPlan, { kind: 'planned' }>;
+const title = inert`Import MCP Servers`;
 
 export async function importServersInto(secrets: EnteredSecrets, given: string | undefined): Promise<void> {
   const file = given ?? (await chooseFile());
   if (file === undefined) return;
-  const target = await chooseTarget();
+  const [only, ...others] = targets();
+  const placeHolder = inert`Who are the servers for?`;
+  const target = others.length === 0 ? only : await window.showQuickPick(targets(), { title, placeHolder });
   if (!target) return;
   const name = fileLabel(target.file);
   const isRead = isOfEditor(file, folderPaths());
-  const agreed = await agreedChange<PlannedImport>({
+  const agreed = await agreedChange({
     file: target.file,
     name,
     scheme: 'mcp-toolsets-import',
@@ -36,7 +38,7 @@ export async function importServersInto(secrets: EnteredSecrets, given: string |
       const plan = planImport({
         text: await readTextFile(file, largestForeignFile, utf8OrUtf16),
         file,
-        label: pathLabel(file),
+        label: fileLabel(file),
         config: await textOf(target.file),
         isOfEditor: isRead,
         valueOf: (name, isInput) => secrets.get(name) ?? (isInput ? process.env[name] : undefined),
@@ -56,11 +58,8 @@ export async function importServersInto(secrets: EnteredSecrets, given: string |
   const { servers, secrets: found } = agreed.imported;
   await writeServers(target, agreed.editsOf, servers[0]?.id);
   await offerToKeep(secrets, found);
-  if (isRead)
-    await removeServers(
-      file,
-      servers.map(({ written }) => written),
-    );
+  const names = servers.map(({ written }) => written);
+  if (isRead) await removeServers(file, names);
 }
 
 async function chooseFile(): Promise<string | undefined> {
@@ -73,25 +72,17 @@ async function chooseFile(): Promise<string | undefined> {
   });
   const found = await Promise.all(files.map((file) => stat(file).catch(() => undefined)));
   const known = files.filter((_, index) => found[index]?.isFile());
-  const title = inert`Import MCP Servers`;
   const placeHolder =
     known.length > 0 ? inert`Choose a file of another program` : inert`No file of another program was found`;
   const other = '';
   const chosen = await choose([...known, other], { title, placeHolder }, (file) => {
     if (file === other) return { label: inert`${new Icon('folder-opened')} Choose a File…` };
     const format = formatOfPath(file);
-    return { label: inert`${format ? dialects[format].program : ''}`, description: inert`${pathLabel(file)}` };
+    return { label: inert`${format ? dialects[format].program : ''}`, description: inert`${fileLabel(file)}` };
   });
   if (chosen !== other) return chosen;
   const [picked] = (await window.showOpenDialog({ title, openLabel: 'Import' })) ?? [];
   return picked?.fsPath;
-}
-
-async function chooseTarget(): Promise<Target | undefined> {
-  const items = targetItems();
-  if (items.length === 1) return items[0]?.target;
-  const options = { title: inert`Import MCP Servers`, placeHolder: inert`Who are the servers for?` };
-  return (await window.showQuickPick(items, options))?.target;
 }
 
 export async function removeRivals(server: string, problems: readonly Problem[]): Promise<void> {

@@ -4,8 +4,6 @@ import { inert } from '../../core/base/inert.js';
 import { isObject } from '../../core/base/isObject.js';
 import { firstLine } from '../../core/base/text.js';
 import { choose, commands, tell, window } from '../views/inertEditor.js';
-import type { ServerStatus } from '../../core/reconcile/status.js';
-import type { ServedTool } from '../../core/tools/catalogue.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
 import { whyNone } from '../views/phrases.js';
 import { nodeOf, serverOf, type Subject } from '../views/rows/subject.js';
@@ -36,11 +34,9 @@ export function registerTryTool(deps: TryToolDeps): vscode.Disposable {
   );
 }
 
-type Found = { readonly server: ServerStatus; readonly tool: ServedTool };
-
 /** @param published the published name of a tool, if `subject` is the id of a server */
-async function toolOf(slot: EngineSlot, subject: Subject, published: unknown): Promise<Found | undefined> {
-  const all = slot.state.snapshot.servers.flatMap((server) => server.tools.map((tool): Found => ({ server, tool })));
+async function toolOf(slot: EngineSlot, subject: Subject, published: unknown) {
+  const all = slot.state.snapshot.servers.flatMap((server) => server.tools.map((tool) => ({ server, tool })));
   const name = nodeOf(subject)?.name ?? (typeof published === 'string' ? published : undefined);
   const id = serverOf(subject);
   const named = all.find(({ server, tool }) => server.id === id && tool.published === name);

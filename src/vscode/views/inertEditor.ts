@@ -17,17 +17,22 @@ interface Message {
   ): Thenable<Action | undefined>;
 }
 
-/** A type of the editor with other types of its texts. */
-type With<Type, Texts> = Omit<Type, keyof Texts> & Texts;
+type Texts = 'label' | 'description' | 'detail' | 'title' | 'placeHolder' | 'placeholder' | 'prompt' | 'text' | 'name';
+type OtherTexts = 'tooltip' | 'message' | 'validationMessage';
 
-export type InertItem = With<
-  Omit<vscode.QuickPickItem, 'buttons'>,
-  { readonly label: Inert; readonly description?: Inert; readonly detail?: Inert }
->;
+/** A type of the editor with inert texts. */
+type Inertly<Type> = { [Key in keyof Type]: Key extends Texts | OtherTexts ? Inert | Emptiness<Type[Key]> : Type[Key] };
 
-type PickOptions = With<
-  Pick<vscode.QuickPickOptions, 'matchOnDescription' | 'matchOnDetail'>,
-  { readonly title?: Inert; readonly placeHolder: Inert }
+/** What a text may be besides. */
+type Emptiness<Text> = Extract<Text, undefined>;
+
+/** A type of the editor with other types of its parts. */
+type With<Type, Parts> = Omit<Type, keyof Parts> & Parts;
+
+export type InertItem = Inertly<Omit<vscode.QuickPickItem, 'buttons'>>;
+
+type PickOptions = Inertly<
+  Pick<vscode.QuickPickOptions, 'title' | 'placeHolder' | 'matchOnDescription' | 'matchOnDetail'>
 >;
 
 interface QuickPick {
@@ -39,21 +44,16 @@ interface QuickPick {
 }
 
 type InputBoxOptions = With<
-  Omit<vscode.InputBoxOptions, 'placeHolder' | 'valueSelection'>,
-  { readonly title: Inert; readonly prompt: Inert; readonly validateInput?: (text: string) => Inert | undefined }
+  Inertly<vscode.InputBoxOptions>,
+  { readonly validateInput?: (text: string) => Inert | undefined }
 >;
 
-type StatusBarItem = With<
-  vscode.StatusBarItem,
-  { text: Inert; tooltip: Inert; name: Inert; accessibilityInformation: { readonly label: Inert }; command: string }
->;
+type StatusBarItem = With<Spoken<vscode.StatusBarItem>, { command: string }>;
 
 type TreeView<Row> = With<
-  Omit<vscode.TreeView<Row>, 'title' | 'description'>,
-  { message?: Inert; badge: { readonly value: number; readonly tooltip: Inert } | undefined }
+  Inertly<vscode.TreeView<Row>>,
+  { badge: { readonly value: number; readonly tooltip: Inert } | undefined }
 >;
-
-type InputTexts = { title: Inert; placeholder: Inert };
 
 interface InertWindow {
   readonly showInformationMessage: Message;
@@ -62,10 +62,9 @@ interface InertWindow {
   readonly showQuickPick: QuickPick;
   showInputBox(options: InputBoxOptions): Thenable<string | undefined>;
   showOpenDialog(options: { readonly title: Inert; readonly openLabel: string }): Thenable<vscode.Uri[] | undefined>;
-  showSaveDialog(options: {
-    readonly title: Inert;
-    readonly filters: Record<string, string[]>;
-  }): Thenable<vscode.Uri | undefined>;
+  showSaveDialog(
+    options: Inertly<Pick<vscode.SaveDialogOptions, 'title' | 'filters'>>,
+  ): Thenable<vscode.Uri | undefined>;
   withProgress<Result>(
     options: With<vscode.ProgressOptions, { readonly title: Inert }>,
     task: (
@@ -73,11 +72,8 @@ interface InertWindow {
       token: vscode.CancellationToken,
     ) => Thenable<Result>,
   ): Thenable<Result>;
-  createInputBox(): With<vscode.InputBox, InputTexts & { prompt: Inert; validationMessage: Inert | undefined }>;
-  createQuickPick<Item extends InertItem>(): With<
-    Omit<vscode.QuickPick<Item & vscode.QuickPickItem>, 'prompt'>,
-    InputTexts
-  >;
+  createInputBox(): Inertly<vscode.InputBox>;
+  createQuickPick<Item extends InertItem>(): Inertly<vscode.QuickPick<Item & vscode.QuickPickItem>>;
   createStatusBarItem(id: string, alignment: vscode.StatusBarAlignment, priority: number): StatusBarItem;
   createTreeView<Row>(id: string, options: vscode.TreeViewOptions<Row>): TreeView<Row>;
   createWebviewPanel(
@@ -124,37 +120,28 @@ export async function choose<One>(
   return (await window.showQuickPick(items, options))?.one;
 }
 
-type InertTreeItem = With<
-  Omit<vscode.TreeItem, 'label'>,
-  { description?: Inert; tooltip: vscode.MarkdownString; accessibilityInformation: { readonly label: Inert } }
->;
-
-type InertCommand = With<vscode.Command, { readonly title: Inert; readonly tooltip?: Inert }>;
-
-/** A class of the editor with inert texts. */
-function inertClass<Given extends unknown[], Made>(type: unknown) {
-  return type as new (...given: Given) => Made;
-}
-
+/** A thing of the editor with an inert text for screen readers. */
+type Spoken<Type> = With<Inertly<Type>, { accessibilityInformation: { readonly label: Inert } }>;
+type InertTreeItem = With<Spoken<vscode.TreeItem>, { tooltip: vscode.MarkdownString }>;
+type InertCommand = Inertly<vscode.Command>;
 type ItemLabel = { readonly label: Inert; readonly description: Inert };
 
-export const TreeItem = inertClass<[Inert, vscode.TreeItemCollapsibleState], InertTreeItem>(vscode.TreeItem);
-export const CodeLens = inertClass<[vscode.Range, InertCommand], vscode.CodeLens>(vscode.CodeLens);
-export const CodeAction = inertClass<[Inert, vscode.CodeActionKind], vscode.CodeAction>(vscode.CodeAction);
-export const CompletionItem = inertClass<[ItemLabel, vscode.CompletionItemKind], vscode.CompletionItem>(
-  vscode.CompletionItem,
-);
-export const Diagnostic = inertClass<[vscode.Range, Inert, vscode.DiagnosticSeverity], vscode.Diagnostic>(
-  vscode.Diagnostic,
-);
-export const DiagnosticRelatedInformation = inertClass<[vscode.Location, Inert], vscode.DiagnosticRelatedInformation>(
-  vscode.DiagnosticRelatedInformation,
-);
-export const DocumentSymbol = inertClass<
-  [name: Inert, detail: Inert, kind: vscode.SymbolKind, whole: vscode.Range, key: vscode.Range],
-  vscode.DocumentSymbol
->(vscode.DocumentSymbol);
-export const Hover = inertClass<[vscode.MarkdownString, vscode.Range], vscode.Hover>(vscode.Hover);
+interface InertClasses {
+  readonly TreeItem: new (label: Inert, folding: vscode.TreeItemCollapsibleState) => InertTreeItem;
+  readonly CodeLens: new (range: vscode.Range, command: InertCommand) => vscode.CodeLens;
+  readonly CodeAction: new (title: Inert, kind: vscode.CodeActionKind) => vscode.CodeAction;
+  readonly CompletionItem: new (label: ItemLabel, kind: vscode.CompletionItemKind) => vscode.CompletionItem;
+  readonly Diagnostic: new (range: vscode.Range, text: Inert, severity: vscode.DiagnosticSeverity) => vscode.Diagnostic;
+  readonly DiagnosticRelatedInformation: new (at: vscode.Location, text: Inert) => vscode.DiagnosticRelatedInformation;
+  readonly DocumentSymbol: new (
+    ...parts: [name: Inert, detail: Inert, kind: vscode.SymbolKind, whole: vscode.Range, key: vscode.Range]
+  ) => vscode.DocumentSymbol;
+  readonly Hover: new (text: vscode.MarkdownString, range: vscode.Range) => vscode.Hover;
+}
+
+const classes = vscode as unknown as InertClasses;
+export const { TreeItem, CodeLens, CodeAction, CompletionItem, Diagnostic } = classes;
+export const { DiagnosticRelatedInformation, DocumentSymbol, Hover } = classes;
 
 /** The editor does not trust this Markdown, so links to commands do nothing. */
 export function markdownString({ value }: Markdown, hasIcons = false): vscode.MarkdownString {

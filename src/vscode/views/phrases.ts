@@ -9,7 +9,6 @@ import { isTrial } from '../engine/conversationTitles.js';
 import { heldChanges, serves, shortfallsOf } from '../../core/reconcile/shortfall.js';
 import type { InstanceStatus, ServerStatus, StatusSnapshot } from '../../core/reconcile/status.js';
 import { isStarting, stateWord } from './serverStates.js';
-import type { ShownRow } from './trees.js';
 
 /** A part of a list that may be left out. */
 type Part<Kind> = Kind | false | undefined;
@@ -25,7 +24,7 @@ export interface RowTexts {
   readonly lines?: readonly Part<Markdown>[] | undefined;
 }
 
-export function rowTexts({ label, words = [], spoken, lines = [] }: RowTexts): Pick<ShownRow, Said> {
+export function rowTexts({ label, words = [], spoken, lines = [] }: RowTexts) {
   return {
     label: inert`${label}`,
     description: inert`${present(words).join(' · ')}`,
@@ -33,8 +32,6 @@ export function rowTexts({ label, words = [], spoken, lines = [] }: RowTexts): P
     tooltip: markdownList(present(lines), '\n\n'),
   };
 }
-
-type Said = 'label' | 'description' | 'spoken' | 'tooltip';
 
 export function previousLine({ since, reason }: NonNullable<ServerStatus['previous']>, now: number): string {
   return `Its previous definition has served since ${timeOf(since, now)}: ${reason}`;
@@ -111,7 +108,6 @@ export function instanceLabel(
     : `${lastTool}, ${timeOf(lastCallAt, now)}`;
 }
 
-/** Returns `10:32:05`, with the date if it is not today. */
 export function timeOf(at: number, now: number): string {
   const date = new Date(at);
   const time = date.toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit' });
@@ -124,7 +120,6 @@ export function effects({ annotations }: OfferedTool): string[] {
   return annotations?.destructiveHint === true ? ['may destroy data'] : [];
 }
 
-/** Returns a duration to the minute: `<1 min`, `4 min` or `2 h 5 min`. */
 export function durationPhrase(ms: number): string {
   const minutes = Math.floor(ms / 60_000);
   if (minutes < 1) return '<1 min';
@@ -198,7 +193,6 @@ function refusedLine(name: string, file: string, { servers }: StatusSnapshot): s
     : `${name} has an error. None of its servers run.`;
 }
 
-/** True if an error of a file hides all servers. */
 function isUnreadable({ servers, problems }: StatusSnapshot): boolean {
   return servers.length === 0 && problems.some(({ severity }) => severity === 'error');
 }

@@ -3,20 +3,13 @@ import { homedir } from 'node:os';
 import { isAbsolute, relative } from 'node:path';
 import { isBelow } from '../../core/base/paths.js';
 import type { Place, Range } from '../../core/base/problem.js';
-import { isUsersOwn } from '../engine/configFiles.js';
-
-/** Returns a config file relative to its workspace folder, with the folder's name if there are several, or `~/…` for the user's file. */
-export function fileLabel(file: string): string {
-  if (isUsersOwn(file)) return `~/${relative(homedir(), file).replaceAll('\\', '/')}`;
-  return vscode.workspace.asRelativePath(file);
-}
 
 export function folderLabel(file: string): string {
   return vscode.workspace.getWorkspaceFolder(vscode.Uri.file(file))?.name ?? fileLabel(file);
 }
 
-/** Returns a file relative to its workspace folder, or as `~/…` if it is below the home folder. */
-export function pathLabel(file: string): string {
+/** Returns a file relative to its workspace folder, with the folder's name if there are several, or as `~/…` below the home folder. */
+export function fileLabel(file: string): string {
   const home = homedir();
   const label = vscode.workspace.asRelativePath(file);
   return isAbsolute(label) && isBelow(label, home) ? `~/${relative(home, label).replaceAll('\\', '/')}` : label;

@@ -18,31 +18,25 @@ interface StateView {
   readonly actions: readonly Action[];
 }
 
+const passed = 'testing.iconPassed';
+const warned = 'list.warningForeground';
+
 export const errorIcon: ViewIcon = { id: 'error', color: 'list.errorForeground' };
-export const pendingIcon: ViewIcon = { id: 'shield', color: 'list.warningForeground' };
+export const pendingIcon: ViewIcon = { id: 'shield', color: warned };
+
+const live: readonly Action[] = ['stoppable', 'restartable'];
+const all: readonly Action[] = ['startable', ...live];
 
 export const stateViews: Readonly<Record<ServerState['kind'], StateView>> = {
   disabled: { icon: { id: 'circle-slash', color: 'disabledForeground' }, actions: [] },
   invalid: { word: 'entry with errors', icon: errorIcon, actions: [] },
   pending: { word: 'waits for approval', icon: pendingIcon, actions: [] },
-  signInNeeded: { word: 'needs sign-in', icon: { id: 'key', color: 'list.warningForeground' }, actions: [] },
+  signInNeeded: { word: 'needs sign-in', icon: { id: 'key', color: warned }, actions: [] },
   starting: { icon: { id: 'loading~spin' }, still: 'sync', actions: ['stoppable'] },
-  running: {
-    icon: { id: 'pass-filled', color: 'testing.iconPassed' },
-    still: 'pass',
-    actions: ['stoppable', 'restartable'],
-  },
-  remembered: {
-    word: 'not started',
-    icon: { id: 'history', color: 'testing.iconPassed' },
-    actions: ['startable', 'stoppable', 'restartable'],
-  },
-  idle: { icon: { id: 'pass', color: 'testing.iconPassed' }, actions: ['startable', 'stoppable', 'restartable'] },
-  reconnecting: {
-    icon: { id: 'sync~spin', color: 'list.warningForeground' },
-    still: 'sync',
-    actions: ['stoppable', 'restartable'],
-  },
+  running: { icon: { id: 'pass-filled', color: passed }, still: 'pass', actions: live },
+  remembered: { word: 'not started', icon: { id: 'history', color: passed }, actions: all },
+  idle: { icon: { id: 'pass', color: passed }, actions: all },
+  reconnecting: { icon: { id: 'sync~spin', color: warned }, still: 'sync', actions: live },
   failed: { icon: errorIcon, actions: ['startable'] },
   stopped: { icon: { id: 'circle-large-outline', color: 'disabledForeground' }, actions: ['startable'] },
 };

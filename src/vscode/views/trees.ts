@@ -1,4 +1,3 @@
-/** The parts that the tree views share. */
 import * as vscode from 'vscode';
 import type { Clock } from '../../core/base/clock.js';
 import { toDisposable, type Disposable } from '../../core/base/disposables.js';

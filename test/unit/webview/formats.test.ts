@@ -13,6 +13,14 @@ describe('texts with a format', () => {
     assert.equal(enteredText('time', sentText('time', '14:30') ?? ''), '14:30:00');
   });
 
+  it('takes no moment whose year has more than four digits', () => {
+    for (const moment of ['+275760-09-13T00:00:00Z', '+012026-01-31T08:05:00Z', 'never']) {
+      assert.equal(enteredText('date-time', moment), undefined);
+      assert.equal(sentText('date-time', moment), undefined);
+    }
+    assert.equal(new Date(enteredText('date-time', '9999-06-30T00:00:00Z') ?? '').getUTCFullYear(), 9999);
+  });
+
   const rows: readonly (readonly [Parameters<typeof sentText>[0], string, boolean])[] = [
     ['date', '2026-02-28', true],
     ['date', 'tomorrow', false],

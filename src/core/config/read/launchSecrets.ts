@@ -1,5 +1,6 @@
 /** Finds the secrets of a launch, for logs, problems and status (E4), in every form that a server may quote. */
 import { isSecretName, secretsIn, secretsOfArguments } from '../../base/secrets.js';
+import { decoded } from '../../base/text.js';
 import type { EnvValue, Launch, Reference } from '../model.js';
 
 export function secretsOf(launch: Launch): string[] {
@@ -45,12 +46,4 @@ function inAddress(address: string): string[] {
   const url = new URL(address);
   const query = [...url.searchParams].filter(([key]) => isSecretName(key)).map(([, value]) => value);
   return [url.password, decoded(url.password), ...query, ...secretsIn(address)];
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

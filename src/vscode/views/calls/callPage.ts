@@ -1,6 +1,8 @@
 /** Writes a recorded call as a page of Markdown: what went in and out, its progress and the log of its server. Pure. */
+import { sameJson } from '../../../core/base/canonicalJson.js';
 import { fenced, formatted, markdownList, type Markdown } from '../../../core/base/inert.js';
 import { isObject } from '../../../core/base/isObject.js';
+import { laidOut } from '../../../core/base/text.js';
 import type { CallContent } from '../../../core/calls/contents.js';
 import type { CallFact } from '../../../core/calls/fact.js';
 import { conversationLabel } from '../../../core/protocol/conversationLabel.js';
@@ -17,7 +19,7 @@ export function callPage(fact: CallFact, content: CallContent | undefined, redac
   const json = (value: unknown): Markdown => block(JSON.stringify(value ?? {}, undefined, 2), 'json');
   const partOf = (part: unknown): Markdown => {
     const { type, text, mimeType, data } = isObject(part) ? part : {};
-    if (typeof text === 'string') return block(pretty(text));
+    if (typeof text === 'string') return block(laidOut(text, longestText));
     if (typeof data !== 'string') return json(part);
     const kind = type === 'audio' ? 'A recording' : 'An image';
     return formatted`${kind}, ${redact(typeof mimeType === 'string' ? mimeType : 'of no type')}.`;
@@ -33,13 +35,13 @@ export function callPage(fact: CallFact, content: CallContent | undefined, redac
   const head = [formatted`# ${redact(fact.tool)}`, formatted`${redact(factLine(fact))}`];
   if (!content) return markdownList([...head, notKept], '\n\n');
   const { given, sent, outcome, received, progress, log } = content;
-  const isChanged = received !== undefined && !isSame(received, outcome);
+  const isChanged = received !== undefined && !sameJson(received, outcome);
   const lines = progress.map(({ progress: done, total, message = '' }) =>
     `${done}${total === undefined ? '' : ` of ${total}`} ${message}`.trim(),
   );
   const sections = [
     formatted`## Input\n\n${json(given)}`,
-    sent !== undefined && !isSame(sent, given) && formatted`## Input as the server got it\n\n${json(sent)}`,
+    sent !== undefined && !sameJson(sent, given) && formatted`## Input as the server got it\n\n${json(sent)}`,
     formatted`## Output${fact.outcome === 'ok' ? '' : ` (${fact.outcome})`}\n\n${shown(isChanged ? received : outcome)}`,
     isChanged && formatted`## Output as the server gave it\n\n${shown(outcome)}`,
     lines.length > 0 && formatted`## Progress\n\n${block(lines.join('\n'))}`,
@@ -63,19 +65,6 @@ function factLine(fact: CallFact): string {
     reason,
   ];
   return present(facts).join(' · ');
-}
-
-function isSame(one: unknown, other: unknown): boolean {
-  return one === other || JSON.stringify(one) === JSON.stringify(other);
-}
-
-function pretty(text: string): string {
-  if (!/^\s*[{[]/.test(text) || text.length > longestText) return text;
-  try {
-    return JSON.stringify(JSON.parse(text), undefined, 2);
-  } catch {
-    return text;
-  }
 }
 
 function short(text: string, inAll: number): string {

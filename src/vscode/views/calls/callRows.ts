@@ -3,15 +3,9 @@
  * Pure; does not import `vscode`.
  */
 import { code, formatted } from '../../../core/base/inert.js';
+import { tookPhrase } from '../../../core/base/text.js';
 import { groupedBy } from '../../../core/base/groupedBy.js';
-import {
-  hasFailed,
-  isCall,
-  type CallFact,
-  type CallOutcome,
-  type ServerEvent,
-  type ServerFact,
-} from '../../../core/calls/fact.js';
+import { hasFailed, isCall, type CallFact, type ServerFact } from '../../../core/calls/fact.js';
 import type { NumberedFact } from '../../../core/calls/factLog.js';
 import { conversationLabel } from '../../../core/protocol/conversationLabel.js';
 import { isTrial } from '../../engine/conversationTitles.js';
@@ -21,9 +15,8 @@ import type { ShownRow } from '../trees.js';
 export type CallGrouping = 'time' | 'conversation' | 'server';
 
 export interface CallRow extends ShownRow {
-  /** The fact of a row without rows below it. */
   readonly fact?: CallFact | ServerFact;
-  /** The facts of the rows below it, newest first. */
+  /** Newest first. */
   readonly below?: readonly NumberedFact[];
 }
 
@@ -37,7 +30,6 @@ const pageSize = 200;
 /** At least so many of the newest facts are in no page. */
 const fewest = 100;
 
-/** @param facts newest first */
 export function callRows(facts: readonly NumberedFact[], options: CallRowOptions): CallRow[] {
   return options.grouping === 'time' ? rowsIn('', facts, options) : groupsOf(facts, options);
 }
@@ -147,10 +139,6 @@ function eventRow(fact: ServerFact, options: CallRowOptions): CallRow {
   };
 }
 
-function tookPhrase(ms: number): string {
-  return ms < 1000 ? `${ms} ms` : `${(ms / 1000).toFixed(1)} s`;
-}
-
 function agePhrase(ms: number): string {
   return ms < 60_000 ? 'now' : `${durationPhrase(ms)} ago`;
 }
@@ -158,7 +146,7 @@ function agePhrase(ms: number): string {
 const failed = 'list.errorForeground';
 const quiet = 'descriptionForeground';
 
-const outcomeIcons: Readonly<Record<CallOutcome, CallRow['icon']>> = {
+const outcomeIcons: Readonly<Record<CallFact['outcome'], CallRow['icon']>> = {
   ok: { id: 'check', color: 'testing.iconPassed' },
   error: { id: 'error', color: failed },
   refused: { id: 'circle-slash', color: 'list.warningForeground' },
@@ -168,7 +156,7 @@ const outcomeIcons: Readonly<Record<CallOutcome, CallRow['icon']>> = {
   'not sent': { id: 'warning', color: 'list.warningForeground' },
 };
 
-const events: Readonly<Record<ServerEvent, { readonly phrase: string; readonly icon: CallRow['icon'] }>> = {
+const events: Readonly<Record<ServerFact['event'], { readonly phrase: string; readonly icon: CallRow['icon'] }>> = {
   started: { phrase: 'started an instance', icon: { id: 'debug-start', color: quiet } },
   'start failed': { phrase: 'did not start', icon: { id: 'error', color: failed } },
   died: { phrase: 'lost an instance', icon: { id: 'debug-disconnect', color: failed } },

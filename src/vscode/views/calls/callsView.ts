@@ -35,23 +35,22 @@ export function showCalls({ slot, clock, titles }: Shell, pages: CallPages, file
   const view = window.createTreeView(viewId, { treeDataProvider: rows, showCollapseAll: true });
   let following: ReturnType<typeof followCalls> | undefined;
   const follow = (): void => {
-    const isWanted = view.visible && file !== undefined;
-    if (isWanted && !following) {
-      // The view may have missed a part of the file since it was last visible.
-      log.take([], true);
-      following = followCalls(file, clock, (lines, isWhole) => {
-        log.take(lines, isWhole);
-        show();
-      });
-    } else if (!isWanted) {
-      following?.dispose();
-      following = undefined;
-    }
+    following?.dispose();
+    following = undefined;
+    if (!view.visible || file === undefined) return;
+    // The view may have missed a part of the file since it was last visible.
+    log.take([], true);
+    following = followCalls(file, clock, (lines, isWhole) => {
+      log.take(lines, isWhole);
+      show();
+    });
   };
   const show = (): void => {
     rows.show();
-    setContext('callsWait', rows.waiting > 0);
-    const { filterText, waiting } = rows;
+    const { filterText, waiting, grouping } = rows;
+    setContext('callsWait', waiting > 0);
+    setContext('callGrouping', grouping);
+    setContext('callsFiltered', filterText !== '');
     const off = 'Calls are not recorded, because mcpToolsets.calls is off.';
     const parts = [
       filterText !== '' && `Filter: ${filterText} · ${rows.found.length} of ${log.all.length}`,
@@ -67,12 +66,10 @@ export function showCalls({ slot, clock, titles }: Shell, pages: CallPages, file
   };
   const groupBy = (grouping: CallGrouping): void => {
     rows.grouping = grouping;
-    setContext('callGrouping', grouping);
     show();
   };
   const filterBy = (text: string): void => {
     rows.filterBy(text);
-    setContext('callsFiltered', text !== '');
     show();
   };
   const argumentsOf = (fact: CallFact): Readonly<Record<string, unknown>> | undefined => {
@@ -133,7 +130,7 @@ export function showCalls({ slot, clock, titles }: Shell, pages: CallPages, file
     },
   });
   follow();
-  groupBy(rows.grouping);
+  show();
   return vscode.Disposable.from(
     view,
     registered,
@@ -188,7 +185,6 @@ class CallRows implements vscode.TreeDataProvider<CallRow> {
     this.filterText = text;
   }
 
-  /** The shown facts, newest first. */
   get found(): readonly NumberedFact[] {
     return this.fitting.filter(({ number }) => number <= (this.heldAt ?? number)).reverse();
   }

@@ -6,7 +6,7 @@ import * as vscode from 'vscode';
 import { isDeepStrictEqual } from 'node:util';
 import { groupedBy } from '../../../core/base/groupedBy.js';
 import { inert } from '../../../core/base/inert.js';
-import { problemCodes, type Problem, type ProblemCode, type Severity } from '../../../core/base/problem.js';
+import { problemCodes, type Problem, type Severity } from '../../../core/base/problem.js';
 import type { EngineSlot } from '../../engine/engineSlot.js';
 import { choose, commands, Diagnostic, DiagnosticRelatedInformation } from '../inertEditor.js';
 import { toLocation, toRange } from '../places.js';
@@ -33,7 +33,7 @@ function toDiagnostic({ place, message, fix, severity, code, related = [] }: Pro
   const text = plainText(`${message.trimEnd()}\n${fix}`);
   const diagnostic = new Diagnostic(toRange(place.range), text, severities[severity]);
   diagnostic.source = diagnosticSource;
-  diagnostic.code = { value: code, target: pageOf(code) };
+  diagnostic.code = { value: code, target: vscode.Uri.from({ scheme, path: `/${code}.md` }) };
   diagnostic.relatedInformation = related.map(
     (other) => new DiagnosticRelatedInformation(toLocation(other.place), plainText(other.message)),
   );
@@ -49,10 +49,6 @@ const severities: Readonly<Record<Severity, vscode.DiagnosticSeverity>> = {
 
 /** `package.json` has the same scheme. */
 const scheme = 'mcp-toolsets-problem';
-
-function pageOf(code: ProblemCode): vscode.Uri {
-  return vscode.Uri.from({ scheme, path: `/${code}.md` });
-}
 
 export function registerProblemPages(extensionUri: vscode.Uri): vscode.Disposable {
   const docs = vscode.Uri.joinPath(extensionUri, 'docs');

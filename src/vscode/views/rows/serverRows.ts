@@ -52,11 +52,6 @@ export function treeModel(snapshot: StatusSnapshot, given: TreeOptions): readonl
   return snapshot.builtIn && !options.onlyWithProblems ? [...servers, builtInNode(snapshot.builtIn)] : servers;
 }
 
-/** True if rows show an age, which changes with time. */
-export function showsAges({ servers }: StatusSnapshot): boolean {
-  return servers.some(({ instances, rememberedAt }) => instances.length > 0 || rememberedAt !== undefined);
-}
-
 function serverNode(id: string, server: ServerStatus, problems: readonly Problem[], options: TreeOptions): TreeNode {
   const children = [
     ...launchNodes(id, server),
@@ -135,6 +130,7 @@ function serverIcon(server: ServerStatus, lacks: readonly string[]): ViewIcon {
 
 function serverLines(server: ServerStatus, { now, fileLabel }: TreeOptions) {
   const { state, previous, serverInfo, rememberedAt, trulyStateless } = server;
+  const leases = server.instances.filter(({ use }) => use.kind === 'leased').length;
   const since = 'since' in state && state.kind !== 'remembered' ? ` since ${timeOf(state.since, now)}` : '';
   const kinds = present([
     server.transport && code(server.transport),
@@ -151,7 +147,8 @@ function serverLines(server: ServerStatus, { now, fileLabel }: TreeOptions) {
     rememberedAt !== undefined &&
       formatted`Its tools are *remembered* from ${timeOf(rememberedAt, now)}. A call waits until its server has started.`,
     server.offered > 0 && toolsLine(server),
-    leaseLine(server),
+    leases > 0 &&
+      formatted`${leases === 1 ? '1 conversation holds an instance' : `${leases} conversations hold an instance each`}`,
     markdownList(kinds, ' · '),
     formatted`${fileLabel(server.source)}`,
   ];
@@ -162,13 +159,6 @@ function toolsLine({ tools, offered, savedTokens }: ServerStatus): Markdown {
   const tokens = estimatedTokensOf(tools);
   const saved = savedTokens > 0 ? `; filters and overrides save ${tokenPhrase(savedTokens)}` : '';
   return formatted`${toolCount(tools.length, offered)} published, ${tokenPhrase(tokens)} in each request (names, descriptions and schemas, four bytes to a token)${saved}`;
-}
-
-function leaseLine({ instances }: ServerStatus): Markdown | undefined {
-  const leases = instances.filter(({ use }) => use.kind === 'leased').length;
-  if (leases === 0) return undefined;
-  const holders = leases === 1 ? '1 conversation holds an instance' : `${leases} conversations hold an instance each`;
-  return formatted`${holders}`;
 }
 
 function launchNodes(parent: string, { id: server, approval, place }: ServerStatus): TreeNode[] {

@@ -42,16 +42,11 @@ export const warningIcon: ViewIcon = { id: 'warning', color: 'list.warningForegr
 
 type Usual = 'context' | 'initially' | 'children';
 
-interface RowParts
-  extends
-    Omit<TreeNode, keyof RowTexts | 'description' | 'tooltip' | Usual | 'changed'>,
-    Partial<Pick<TreeNode, Usual>>,
-    RowTexts {
-  /** A changed offer looks like a warning. */
-  readonly changed?: OfferName | undefined;
-}
+type RowParts = Omit<TreeNode, keyof RowTexts | 'description' | 'tooltip' | Usual | 'changed'> &
+  Partial<Pick<TreeNode, Usual>> &
+  RowTexts & { readonly changed?: OfferName | undefined };
 
-/** By default, a row has no rows below it, and its kind is its context. */
+/** By default, a row has no rows below it, and its kind is its context. A changed offer looks like a warning. */
 export function row({ label, words, spoken, lines, changed, ...rest }: RowParts): TreeNode {
   return {
     context: changed ? `${rest.kind} changed` : rest.kind,

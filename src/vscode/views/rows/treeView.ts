@@ -11,7 +11,7 @@ import { asTimePasses, setContext, treeItem } from '../trees.js';
 import { fileLabel, folderLabel, toLocation } from '../places.js';
 import { HeldAnswers } from './heldAnswers.js';
 import type { TickedRow } from './subject.js';
-import { showsAges, treeModel } from './serverRows.js';
+import { treeModel } from './serverRows.js';
 import { changedRows, type TreeNode, type TreeOptions } from './treeNode.js';
 import { badgeOf, hasBrokenFile, sidebarMessage } from '../phrases.js';
 
@@ -65,7 +65,7 @@ export function showTree(
       setContext('serves', servers.some(serves));
       setContext('phase', state.phase);
     }),
-    asTimePasses(clock, () => view.visible && showsAges(slot.state.snapshot) && rows.show(slot.state)),
+    asTimePasses(clock, () => view.visible && rows.show(slot.state)),
   );
 }
 
@@ -74,7 +74,7 @@ type Row = { node: TreeNode };
 
 class ServerRows implements vscode.TreeDataProvider<Row> {
   private readonly changes = new vscode.EventEmitter<Row | undefined>();
-  private readonly rows = new Map<string, Row>();
+  private rows: ReadonlyMap<string, Row> = new Map();
   private servers: readonly TreeNode[] = [];
   private readonly top = new HeldAnswers(() => this.servers.map((node) => this.rowOf(node)));
 
@@ -92,12 +92,13 @@ class ServerRows implements vscode.TreeDataProvider<Row> {
       now: this.clock.now(),
       onlyWithProblems: this.onlyWithProblems,
       titleOf: this.titleOf,
-      fileLabel: onceEach(fileLabel),
-      folderLabel: onceEach(folderLabel),
+      fileLabel,
+      folderLabel,
     };
     const before = this.servers;
     this.servers = phase === 'serving' ? treeModel(snapshot, options) : [];
-    this.keepRows();
+    // Without a redraw, rows change too, because a person may unfold them later.
+    this.rows = new Map(allOf(this.servers).map((node) => [node.id, Object.assign(this.rowOf(node), { node })]));
     if (this.top.become(phase !== 'reading')) return;
     const changed = changedRows(before, this.servers);
     if (changed) changed.forEach((node) => this.changes.fire(this.rowOf(node)));
@@ -133,20 +134,7 @@ class ServerRows implements vscode.TreeDataProvider<Row> {
   }
 
   private rowOf(node: TreeNode): Row {
-    const row = this.rows.get(node.id) ?? { node };
-    row.node = node;
-    this.rows.set(node.id, row);
-    return row;
-  }
-
-  /** Without a redraw, rows change too, because a person may unfold them later. */
-  private keepRows(): void {
-    const present = new Map(allOf(this.servers).map((node) => [node.id, node]));
-    for (const [id, row] of this.rows) {
-      const node = present.get(id);
-      if (node) row.node = node;
-      else this.rows.delete(id);
-    }
+    return this.rows.get(node.id) ?? { node };
   }
 }
 
@@ -172,14 +160,4 @@ function commandOf({ kind, place, server, name, chat }: TreeNode): vscode.Comman
   const path = `/${Buffer.from(chat).toString('base64')}`;
   const uri = vscode.Uri.from({ scheme: 'vscode-chat-session', authority: 'local', path });
   return { command: 'vscode.open', title: 'Open Conversation', arguments: [uri] };
-}
-
-/** Caches labels, because a label may need the disk. */
-function onceEach(label: (file: string) => string): (file: string) => string {
-  const known = new Map<string, string>();
-  return (file) => {
-    const found = known.get(file) ?? label(file);
-    known.set(file, found);
-    return found;
-  };
 }

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
-import { isDeepStrictEqual } from 'node:util';
 import type { ServerState } from '../../../../../src/core/reconcile/status.js';
 import type { ExclusionReason } from '../../../../../src/core/tools/catalogue.js';
 import { read } from '../../../../support/markdown.js';
-import { showsAges, treeModel } from '../../../../../src/vscode/views/rows/serverRows.js';
+import { treeModel } from '../../../../../src/vscode/views/rows/serverRows.js';
 import type { TreeNode, TreeOptions } from '../../../../../src/vscode/views/rows/treeNode.js';
 import { file, problem, servedTool, snapshot, status, toolset, treeOptions as around } from '../statuses.js';
 
@@ -384,19 +383,5 @@ describe('treeModel', () => {
   it('returns equal rows for the same snapshot', () => {
     const one = snapshot([status('a', { tools: [servedTool('x')], offered: 2 })]);
     assert.deepEqual(treeModel(one, around), treeModel(one, around));
-  });
-
-  it('knows that rows with an age change with time', () => {
-    const instance = { id: 'i', pid: 1, startedAt: 0, lastCallAt: 0, callsInFlight: 0, use: { kind: 'warm' } } as const;
-    const cases = [
-      status('a', { instances: [instance] }),
-      status('a', { state: { kind: 'remembered', since: 0 }, rememberedAt: 0 }),
-      status('a', { state: { kind: 'idle', since: 0 } }),
-    ];
-    for (const server of cases) {
-      const shown = snapshot([server]);
-      const later = treeModel(shown, { ...around, now: around.now + 120_000 });
-      assert.equal(showsAges(shown), !isDeepStrictEqual(treeModel(shown, around), later), server.state.kind);
-    }
   });
 });
