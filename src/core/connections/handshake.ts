@@ -1,4 +1,4 @@
-/** Reads a server's description (X3). Pure. */
+/** Reads a server's description (X3), and removes fields of later protocol versions from our messages to it. Pure. */
 import { isObject } from '../base/isObject.js';
 import { clipped } from '../base/text.js';
 import type { Fields } from '../protocol/client.js';
@@ -8,11 +8,22 @@ import { inBrief, shortened } from '../protocol/inBrief.js';
 
 /** Some servers still speak it, and no client does. */
 const firstVersion = '2024-10-07';
-// Versions are dates, so they sort as texts.
-const protocolVersionHeader = '2025-06-18';
+/** It brought the header, the `context` of completions and the `_meta` of roots. Versions sort as texts. */
+const richer = '2025-06-18';
 
 export function versionHeader(version: string): string | undefined {
-  return version >= protocolVersionHeader ? version : undefined;
+  return version >= richer ? version : undefined;
+}
+
+/** @param message the params of our request, or our answer to the server's request */
+export function inFormOf(version: string, method: string, message: Fields): Fields {
+  const { context: _, ...rest } = message;
+  if (version >= richer) return message;
+  if (method === 'completion/complete') return rest;
+  const { roots } = message;
+  if (method !== 'roots/list' || !Array.isArray(roots)) return message;
+  const plain = ({ _meta: __, ...root }: Fields): Fields => root;
+  return { ...message, roots: roots.map((root: unknown) => (isObject(root) ? plain(root) : root)) };
 }
 
 /** Limits in characters, because every agent and every view gets these (S2). */
