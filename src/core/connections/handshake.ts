@@ -17,14 +17,15 @@ export function versionHeader(version: string): string | undefined {
 
 /** @param message the params of our request, or our answer to the server's request */
 export function inFormOf(version: string, method: string, message: Fields): Fields {
-  const { context: _, ...rest } = message;
   if (version >= richer) return message;
-  if (method === 'completion/complete') return rest;
+  if (method === 'completion/complete') return withoutContext(message);
   const { roots } = message;
   if (method !== 'roots/list' || !Array.isArray(roots)) return message;
-  const plain = ({ _meta: __, ...root }: Fields): Fields => root;
-  return { ...message, roots: roots.map((root: unknown) => (isObject(root) ? plain(root) : root)) };
+  return { ...message, roots: roots.map((root: unknown) => (isObject(root) ? withoutMeta(root) : root)) };
 }
+
+const withoutContext = ({ context: _, ...rest }: Fields): Fields => rest;
+const withoutMeta = ({ _meta: _, ...rest }: Fields): Fields => rest;
 
 /** Limits in characters, because every agent and every view gets these (S2). */
 const longestName = 256;

@@ -6,7 +6,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import { markVariable } from './livingTree.js';
-import type { TreeKeeper, TreeMembers } from './treeMembers.js';
+import { endMembers, type TreeKeeper, type TreeMembers } from './treeMembers.js';
 import { posixProgram, windowsProgram } from './program.js';
 
 export interface ProcessStart {
@@ -111,27 +111,13 @@ export class ProcessTree {
 
   private async end(): Promise<readonly number[]> {
     // This comes before the end of input, because processes about to lose their parent can still be found now.
-    await this.members.look();
+    await this.members.look?.();
     const begun = performance.now();
     this.stdin.end();
     const inputDeadline = (): number =>
       Math.min(begun + graces.endOfInput, Math.max(begun, this.exitedAt ?? Infinity) + graces.leftBehind);
-    if (!(await this.members.goneBefore(inputDeadline))) {
-      this.members.signal('SIGTERM');
-      const termDeadline = performance.now() + graces.term;
-      if (!(await this.members.goneBefore(() => termDeadline))) await this.kill();
-    }
+    if (!(await this.members.goneBefore(inputDeadline))) await endMembers(this.members, graces);
     for (const stream of [this.stdin, this.stdout, this.stderr]) stream.destroy();
     return this.members.pids;
-  }
-
-  private async kill(): Promise<void> {
-    const deadline = performance.now() + graces.kill;
-    // This is repeated, because a process forking while it is killed leaves children unseen by the last look.
-    for (let turn = 0; turn < deadline;) {
-      this.members.signal('SIGKILL');
-      turn = performance.now() + 100;
-      if (await this.members.goneBefore(() => Math.min(turn, deadline))) return;
-    }
   }
 }

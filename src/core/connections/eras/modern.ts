@@ -63,7 +63,6 @@ export class ModernProtocol implements Protocol {
   private report: (notification: JSONRPCNotification) => void = () => {};
   private learning: Promise<void> | undefined;
   private isDoubted = false;
-  readonly takes = (): boolean => false;
 
   constructor(
     private readonly deps: ModernDeps,
