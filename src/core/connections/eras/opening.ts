@@ -218,9 +218,8 @@ class Opener implements PeerListener {
 
   private legacy(answer: Answer): Protocol | FailedOpening {
     if ('error' in answer) return refused(answer.error);
-    const read = readInitializeAnswer(answer.result);
-    if (read.kind === 'wrong') return { kind: 'wrongAnswer', detail: read.detail };
-    const { facts } = read;
+    const facts = readInitializeAnswer(answer.result);
+    if (typeof facts === 'string') return { kind: 'wrongAnswer', detail: facts };
     const { protocolVersion } = facts;
     this.deps.transport.setProtocolVersion?.(protocolVersion);
     const { peer, serverRequests, declared } = this;
@@ -241,13 +240,13 @@ class Opener implements PeerListener {
   private modern(discovery: Discovery): Protocol | FailedOpening | undefined {
     if (discovery.kind === 'none') return undefined;
     if (discovery.kind !== 'modern') return discovery;
-    const { answer, capabilities } = discovery;
+    const { facts, capabilities } = discovery;
     this.deps.era.onSeen('modern');
-    if (answer.kind === 'wrong') return { kind: 'wrongAnswer', detail: answer.detail };
+    if (typeof facts === 'string') return { kind: 'wrongAnswer', detail: facts };
     this.speak(modernVersion);
     const { deps, peer, headers, meta, serverRequests } = this;
     const speak = (version: string): void => this.speak(version);
-    return new ModernProtocol({ ...deps, peer, headers, meta, serverRequests, speak }, answer.facts, capabilities);
+    return new ModernProtocol({ ...deps, peer, headers, meta, serverRequests, speak }, facts, capabilities);
   }
 }
 
