@@ -187,7 +187,23 @@ export class OAuthAccess implements HttpAccess {
     await (this.reading ??= this.reread());
     const over = AbortSignal.any([signal, this.ending.signal]);
     const late = new Error('The sign-in took too long.');
-    const signedIn = await limited(clock, signInLimitMs, over, (limit) => this.signedIn(browser, limit), late);
+    const sign = async (limit: AbortSignal): Promise<Kept> => {
+      const authority = await this.discovered(limit, true);
+      const { signIn } = await import('./signIn.js');
+      return await signIn({
+        authority,
+        launch: this.launch,
+        browser,
+        clock,
+        registration: this.registrationDoubted ? undefined : this.kept.registration,
+        scope: this.wantedScope(authority),
+        fetchFn: this.fetchFor(limit),
+        signal: limit,
+        onRegistered: (registration) => this.keep({ ...this.kept, registration }),
+        onShown: () => (this.registrationDoubted = true),
+      });
+    };
+    const signedIn = await limited(clock, signInLimitMs, over, sign, late);
     this.registrationDoubted = false;
     this.lacking = undefined;
     await this.keep(signedIn);
@@ -220,25 +236,6 @@ export class OAuthAccess implements HttpAccess {
     this.ending.abort();
     this.agents.destroy();
     for (const secret of this.secrets) secret.dispose();
-  }
-
-  private async signedIn(browser: SignInBrowser, signal: AbortSignal): Promise<Kept> {
-    const { launch } = this;
-    const { clock } = this.deps;
-    const authority = await this.discovered(signal, true);
-    const { signIn } = await import('./signIn.js');
-    return await signIn({
-      authority,
-      launch,
-      browser,
-      clock,
-      registration: this.registrationDoubted ? undefined : this.kept.registration,
-      scope: this.wantedScope(authority),
-      fetchFn: this.fetchFor(signal),
-      signal,
-      onRegistered: (registration) => this.keep({ ...this.kept, registration }),
-      onShown: () => (this.registrationDoubted = true),
-    });
   }
 
   private get current(): string | undefined {
