@@ -41,14 +41,10 @@ export class ProxyAgents implements HttpAgents {
     return agent;
   }
 
-  proxyFor(url: URL): string | undefined {
+  proxyFor(url: URL): ReturnType<NonNullable<HttpAgents['proxyFor']>> {
     const proxy = this.proxyOf(url);
-    return proxy instanceof URL ? proxy.host : undefined;
-  }
-
-  unusableProxyFor(url: URL): string | undefined {
-    const proxy = this.proxyOf(url);
-    return typeof proxy === 'string' ? proxy : undefined;
+    if (proxy instanceof URL) return { kind: 'used', host: proxy.host };
+    return proxy === undefined ? undefined : { kind: 'unusable', why: proxy };
   }
 
   destroy(): void {

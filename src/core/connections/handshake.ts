@@ -1,4 +1,4 @@
-/** Reads a server's description (X3). Pure. */
+/** Reads a server's description (X3), and removes fields of later protocol versions from our messages to it. Pure. */
 import { isObject } from '../base/isObject.js';
 import { clipped } from '../base/text.js';
 import type { Fields } from '../protocol/client.js';
@@ -8,12 +8,24 @@ import { inBrief, shortened } from '../protocol/inBrief.js';
 
 /** Some servers still speak it, and no client does. */
 const firstVersion = '2024-10-07';
-// Versions are dates, so they sort as texts.
-const protocolVersionHeader = '2025-06-18';
+/** It brought the header, the `context` of completions and the `_meta` of roots. Versions sort as texts. */
+const richer = '2025-06-18';
 
 export function versionHeader(version: string): string | undefined {
-  return version >= protocolVersionHeader ? version : undefined;
+  return version >= richer ? version : undefined;
 }
+
+/** @param message the params of our request, or our answer to the server's request */
+export function inFormOf(version: string, method: string, message: Fields): Fields {
+  if (version >= richer) return message;
+  if (method === 'completion/complete') return withoutContext(message);
+  const { roots } = message;
+  if (method !== 'roots/list' || !Array.isArray(roots)) return message;
+  return { ...message, roots: roots.map((root: unknown) => (isObject(root) ? withoutMeta(root) : root)) };
+}
+
+const withoutContext = ({ context: _, ...rest }: Fields): Fields => rest;
+const withoutMeta = ({ _meta: _, ...rest }: Fields): Fields => rest;
 
 /** Limits in characters, because every agent and every view gets these (S2). */
 const longestName = 256;
@@ -26,42 +38,31 @@ export interface ServerFacts {
   readonly protocolVersion: string;
 }
 
-/** `detail` ends a sentence that begins with "The answer to initialize". */
-export type InitializeAnswer =
-  | { readonly kind: 'right'; readonly facts: ServerFacts }
-  | { readonly kind: 'wrong'; readonly detail: string };
-
-export function readInitializeAnswer(result: unknown): InitializeAnswer {
-  if (!isObject(result)) return wrong(`is not an object but ${inBrief(result, 100)}`);
+/** Returns a text that ends "The answer to initialize …" if it is wrong. */
+export function readInitializeAnswer(result: unknown): ServerFacts | string {
+  if (!isObject(result)) return `is not an object but ${inBrief(result, 100)}`;
   const { protocolVersion } = result;
-  if (typeof protocolVersion !== 'string') return wrong('names no protocol version');
-  if (!isProtocolVersion(protocolVersion) && protocolVersion !== firstVersion) {
-    return wrong(
-      `names protocol version ${shortened(protocolVersion, 40)}; known are ${[...protocolVersions, firstVersion].reverse().join(', ')}`,
-    );
-  }
-  return readFacts(result, protocolVersion);
+  if (typeof protocolVersion !== 'string') return 'names no protocol version';
+  if (isProtocolVersion(protocolVersion) || protocolVersion === firstVersion) return readFacts(result, protocolVersion);
+  const known = [...protocolVersions, firstVersion].reverse().join(', ');
+  return `names protocol version ${shortened(protocolVersion, 40)}; known are ${known}`;
 }
 
-export function readFacts(answer: Fields, protocolVersion: string): InitializeAnswer {
+export function readFacts(answer: Fields, protocolVersion: string): ServerFacts | string {
   const { capabilities, serverInfo, instructions } = answer;
-  if (!isObject(capabilities)) return wrong('has no capabilities');
-  if (!isObject(serverInfo)) return wrong('has no serverInfo');
+  if (!isObject(capabilities)) return 'has no capabilities';
+  if (!isObject(serverInfo)) return 'has no serverInfo';
   const { name, version, title } = serverInfo;
-  if (typeof name !== 'string' || typeof version !== 'string')
-    return wrong('has a serverInfo without name and version');
+  if (typeof name !== 'string' || typeof version !== 'string') return 'has a serverInfo without name and version';
   return {
-    kind: 'right',
-    facts: {
-      serverInfo: {
-        name: clipped(name, longestName),
-        version: clipped(version, longestName),
-        ...(typeof title === 'string' && { title: clipped(title, longestName) }),
-      },
-      instructions: (typeof instructions === 'string' && clipped(instructions, longestInstructions)) || undefined,
-      capabilities: readCapabilities(capabilities),
-      protocolVersion,
+    serverInfo: {
+      name: clipped(name, longestName),
+      version: clipped(version, longestName),
+      ...(typeof title === 'string' && { title: clipped(title, longestName) }),
     },
+    instructions: (typeof instructions === 'string' && clipped(instructions, longestInstructions)) || undefined,
+    capabilities: readCapabilities(capabilities),
+    protocolVersion,
   };
 }
 
@@ -75,9 +76,5 @@ function readCapabilities(capabilities: Fields): ServerCapabilities {
 export function keptFacts(kept: Fields): ServerFacts | undefined {
   const isModern = kept['protocolVersion'] === modernVersion;
   const answer = isModern ? readFacts(kept, modernVersion) : readInitializeAnswer(kept);
-  return answer.kind === 'wrong' ? undefined : answer.facts;
-}
-
-function wrong(detail: string): InitializeAnswer {
-  return { kind: 'wrong', detail };
+  return typeof answer === 'string' ? undefined : answer;
 }

@@ -38,7 +38,8 @@ export interface Protocol extends Partial<Disposable> {
   /** Returns a notification as the connection handles it; undefined if that has no use for it. */
   read?(notification: JSONRPCNotification): JSONRPCNotification | undefined;
   answer(request: JSONRPCRequest, signal: AbortSignal): Promise<Fields | undefined>;
-  takes(notification: string): boolean;
+  /** Absent: the server takes no notifications of clients. */
+  takes?(notification: string): boolean;
   /** Completes "The tool …" for a tool that cannot be called. */
   whatIsWrongWithTool?(tool: Fields): string | undefined;
 }
@@ -159,7 +160,7 @@ export class LiveConnection implements Connection, PeerListener {
 
   belongsTo(client: ServerClient): void {
     const { serverRequests, protocol } = this.deps;
-    if (serverRequests.belongsTo(client) && protocol.takes('notifications/roots/list_changed')) this.learn();
+    if (serverRequests.belongsTo(client) && protocol.takes?.('notifications/roots/list_changed')) this.learn();
   }
 
   /** Has to be called after a start. A server that asked for roots may take the answer in after its first call. */
@@ -167,22 +168,19 @@ export class LiveConnection implements Connection, PeerListener {
     if (this.deps.serverRequests.rootsOf) this.learn();
   }
 
-  private learn(): void {
-    const learning = this.untilRootsKnown().finally(() => {
-      if (this.learning === learning) this.learning = undefined;
-    });
-    this.learning = learning;
-  }
-
   /** The server hears of the change before the first ping, and reads the roots before the second. */
-  private async untilRootsKnown(): Promise<void> {
+  private learn(): void {
     const { peer, clock, serverRequests } = this.deps;
-    await limited(clock, rootsLimitMs, undefined, async (over) => {
+    const known = limited(clock, rootsLimitMs, undefined, async (over) => {
       const ping = (): Promise<unknown> => peer.request('ping', undefined, over).catch(() => undefined);
       await ping();
       await Promise.race([serverRequests.rootsAnswered, untilAborted(over)]);
       await ping();
     });
+    const learning = known.finally(() => {
+      if (this.learning === learning) this.learning = undefined;
+    });
+    this.learning = learning;
   }
 
   private changed(kind: OfferKind): void {
@@ -195,14 +193,11 @@ export class LiveConnection implements Connection, PeerListener {
     if (this.state.kind !== 'live') return;
     const cause = this.deps.transport.causeOfEnd;
     this.state = { kind: 'dead', cause };
-    void this.tell(cause);
-  }
-
-  /** The open requests fail in this turn, so the calls, and those that wait for them, settle before the next. */
-  private async tell(cause: string): Promise<void> {
-    await nextTurn();
-    this.told = cause;
-    this.died.fire(cause);
+    // The open requests fail in this turn, so the calls, and those that wait for them, settle before the next.
+    void nextTurn().then(() => {
+      this.told = cause;
+      this.died.fire(cause);
+    });
   }
 
   callTool(request: TimedCall): Promise<ServerOutcome<CallToolResult>> {
@@ -248,7 +243,7 @@ export class LiveConnection implements Connection, PeerListener {
   }
 
   notify(method: string, params?: Fields): void {
-    if (this.state.kind === 'live' && this.deps.protocol.takes(method)) void this.deps.peer.notify(method, params);
+    if (this.state.kind === 'live' && this.deps.protocol.takes?.(method)) void this.deps.peer.notify(method, params);
   }
 
   async close(): Promise<void> {

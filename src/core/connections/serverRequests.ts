@@ -63,10 +63,19 @@ export class ServerRequests {
     const { elicitationId } = (params ?? {}) as { elicitationId?: unknown };
     if (isKeptId(elicitationId)) this.elicitations.set(elicitationId, client);
     const options = { onProgress: this.progressOf(params), key: request.key };
-    if (causes.length === 0) return await client.ask(method, params, signal ?? new AbortController().signal, options);
-    return await during(causes, (ended) =>
-      client.ask(method, params, signal ? AbortSignal.any([signal, ended]) : ended, options),
-    );
+    const ended = new AbortController();
+    let open = causes.length;
+    const noteEnd = (): void => {
+      open -= 1;
+      if (open === 0) ended.abort();
+    };
+    const questions = causes.map((cause) => cause.question(noteEnd));
+    const over = signal ? AbortSignal.any([signal, ended.signal]) : ended.signal;
+    try {
+      return await client.ask(method, params, over, options);
+    } finally {
+      for (const question of questions) question.dispose();
+    }
   }
 
   /** Forwards a notification to the client that it means; drops it if that client is unknown. */
@@ -117,21 +126,5 @@ export class ServerRequests {
   private idleOwner(): ServerClient {
     if (this.owner) return this.owner;
     throw new RpcFailure(errorCodes.internal, 'No conversation uses this instance now, so nobody can be asked.');
-  }
-}
-
-/** Asks under a signal aborted with the last of the requests. */
-async function during<T>(causes: readonly Exchange[], ask: (ended: AbortSignal) => Promise<T>): Promise<T> {
-  const all = new AbortController();
-  let open = causes.length;
-  const noteEnd = (): void => {
-    open -= 1;
-    if (open === 0) all.abort();
-  };
-  const questions = causes.map((cause) => cause.question(noteEnd));
-  try {
-    return await ask(all.signal);
-  } finally {
-    for (const question of questions) question.dispose();
   }
 }

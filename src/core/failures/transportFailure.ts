@@ -35,7 +35,7 @@ export type AnswerFault = 'compression' | 'utf16' | 'notJson';
 /** `url` is the address as it may be shown. */
 export type TransportFailureReason = Reason & { readonly url: string };
 
-/** `unusable` completes "The proxy of the environment …"; it was not used. */
+/** `host` has the port too. `why` completes "The proxy of the environment …" for one that should be on the way. */
 export type ProxyOnTheWay =
   | { readonly kind: 'used'; readonly host: string }
   | { readonly kind: 'unusable'; readonly why: string };

@@ -14,9 +14,7 @@ const endLimitMs = 5000;
 export class Jobs implements TreeKeeper {
   private readonly trees = new Map<number, JobTree>();
 
-  prepare(): void {
-    jobsMissing();
-  }
+  readonly prepare = jobsMissing;
 
   admit(pid: number): TreeMembers {
     const tree = new JobTree(pid);
@@ -51,10 +49,6 @@ class JobTree implements TreeMembers {
     this.job = missing === undefined ? createJob() : undefined;
     const entered = this.job !== undefined && enterJob(this.job, pid);
     this.caution = entered ? undefined : (missing ?? 'The process could not enter its job object.');
-  }
-
-  look(): Promise<void> {
-    return Promise.resolve();
   }
 
   get pids(): readonly number[] {

@@ -3,10 +3,10 @@
  * and in a job object on Windows, and ends the whole tree: end of input, then TERM, then KILL. The direct child ends
  * with its `exit`, never with its streams, because a grandchild may hold them.
  */
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import { markVariable } from './livingTree.js';
-import type { TreeKeeper, TreeMembers } from './treeMembers.js';
+import { endMembers, type TreeKeeper, type TreeMembers } from './treeMembers.js';
 import { posixProgram, windowsProgram } from './program.js';
 
 export interface ProcessStart {
@@ -41,7 +41,7 @@ const graces = {
 /** The process comes into being before this returns its promise. */
 export async function startProcess(start: ProcessStart): Promise<StartedProcess> {
   start.keeper.prepare?.();
-  let child: ChildProcess;
+  let child: ChildProcessWithoutNullStreams;
   try {
     const { command, args } = start;
     const isWindows = process.platform === 'win32';
@@ -78,18 +78,14 @@ export class ProcessTree {
   private stopping: Promise<readonly number[]> | undefined;
 
   constructor(
-    child: ChildProcess,
+    child: ChildProcessWithoutNullStreams,
     readonly pid: number,
     private readonly members: TreeMembers,
     private readonly keeper: TreeKeeper,
   ) {
-    const { stdin, stdout, stderr } = child;
-    if (!stdin || !stdout || !stderr) throw new Error('Spawned without pipes');
-    this.stdin = stdin;
-    this.stdout = stdout;
-    this.stderr = stderr;
+    ({ stdin: this.stdin, stdout: this.stdout, stderr: this.stderr } = child);
     // The exit or the failed write reports a broken pipe.
-    for (const stream of [stdin, stdout, stderr]) stream.on('error', () => {});
+    for (const stream of [this.stdin, this.stdout, this.stderr]) stream.on('error', () => {});
     this.exited = new Promise((resolve) => {
       child.once('exit', (code, signal) => {
         this.exitedAt ??= performance.now();
@@ -111,27 +107,13 @@ export class ProcessTree {
 
   private async end(): Promise<readonly number[]> {
     // This comes before the end of input, because processes about to lose their parent can still be found now.
-    await this.members.look();
+    await this.members.look?.();
     const begun = performance.now();
     this.stdin.end();
     const inputDeadline = (): number =>
       Math.min(begun + graces.endOfInput, Math.max(begun, this.exitedAt ?? Infinity) + graces.leftBehind);
-    if (!(await this.members.goneBefore(inputDeadline))) {
-      this.members.signal('SIGTERM');
-      const termDeadline = performance.now() + graces.term;
-      if (!(await this.members.goneBefore(() => termDeadline))) await this.kill();
-    }
+    if (!(await this.members.goneBefore(inputDeadline))) await endMembers(this.members, graces);
     for (const stream of [this.stdin, this.stdout, this.stderr]) stream.destroy();
     return this.members.pids;
-  }
-
-  private async kill(): Promise<void> {
-    const deadline = performance.now() + graces.kill;
-    // This is repeated, because a process forking while it is killed leaves children unseen by the last look.
-    for (let turn = 0; turn < deadline;) {
-      this.members.signal('SIGKILL');
-      turn = performance.now() + 100;
-      if (await this.members.goneBefore(() => Math.min(turn, deadline))) return;
-    }
   }
 }

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 export interface TreeMembers {
   /** Finds the present members, so a member stays known after it loses its parent. */
-  look(): Promise<unknown>;
+  look?(): Promise<unknown>;
   readonly pids: readonly number[];
   firstEnded(): void;
   /** Windows has no request to end: there, either signal ends all members. */
@@ -39,4 +39,21 @@ export async function pollUntilGone(
     if (left <= 0) return false;
     await pause(Math.min(left, pollsMs[turn] ?? slowestPollMs));
   }
+}
+
+/** Ends members that did not end at the end of their input. @param graces the steps in milliseconds */
+export async function endMembers(
+  members: TreeMembers,
+  graces: Readonly<Record<'term' | 'kill', number>>,
+): Promise<void> {
+  const goneWithin = (ms: number): Promise<boolean> => {
+    const deadline = performance.now() + ms;
+    return members.goneBefore(() => deadline);
+  };
+  members.signal('SIGTERM');
+  if (await goneWithin(graces.term)) return;
+  const deadline = performance.now() + graces.kill;
+  // This is repeated, because a process forking while it is killed leaves children unseen by the last look.
+  do members.signal('SIGKILL');
+  while (!(await goneWithin(100)) && performance.now() < deadline);
 }

@@ -19,7 +19,11 @@ describe('proxies of the environment (X2)', () => {
     }
   });
 
-  const of = (address: string): string | undefined => new ProxyAgents({}).proxyFor(new URL(address));
+  const proxyOf = (address: string) => new ProxyAgents({}).proxyFor(new URL(address));
+  const of = (address: string): string | undefined => {
+    const proxy = proxyOf(address);
+    return proxy?.kind === 'used' ? proxy.host : undefined;
+  };
 
   it('the proxy depends on the scheme, with variables in any case', () => {
     assert.equal(of('http://a.test/'), undefined);
@@ -30,8 +34,10 @@ describe('proxies of the environment (X2)', () => {
   });
 
   it('a proxy that cannot be used is named without its address', () => {
-    const agents = new ProxyAgents({});
-    const why = (address: string) => agents.unusableProxyFor(new URL(address));
+    const why = (address: string): string | undefined => {
+      const proxy = proxyOf(address);
+      return proxy?.kind === 'unusable' ? proxy.why : undefined;
+    };
     assert.equal(why('http://a.test/'), undefined);
     Object.assign(process.env, { http_proxy: 'socks5://me:mine@p.test:1', HTTPS_PROXY: 'not an address' });
     assert.match(String(why('http://a.test/')), /^begins with socks5:\/\/, but/);
@@ -39,7 +45,6 @@ describe('proxies of the environment (X2)', () => {
     assert.equal(why('http://localhost/'), undefined);
     process.env['http_proxy'] = 'http://p.test:1';
     assert.equal(why('http://a.test/'), undefined);
-    agents.destroy();
   });
 
   it('there is no proxy for hosts of NO_PROXY and for this machine', () => {

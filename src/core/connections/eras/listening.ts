@@ -55,7 +55,7 @@ interface Request {
 
 export class Listening {
   private readonly closing = new AbortController();
-  private readonly lists: readonly string[];
+  private lists: readonly string[];
   private readonly watched: Record<ItemKind, Map<string, Promise<Fields>>> = {
     resourceSubscriptions: new Map(),
     taskIds: new Map(),
@@ -76,6 +76,7 @@ export class Listening {
   async start(): Promise<void> {
     if (this.lists.length === 0) return;
     const begun = this.renew().catch((error: Error) => {
+      this.leaveOut(error);
       this.deps.log.write('debug', `[protocol] The server does not report changes: ${inBrief(error.message, 300)}`);
     });
     const inTime = limited(this.deps.clock, agreeLimitMs, undefined, (over) => unlessAborted(begun, over));
@@ -102,11 +103,17 @@ export class Listening {
     // Concurrent requests for one item share one answer.
     const asked = items.get(item) ?? this.renew();
     items.set(item, asked);
-    const agreed = await asked.then((filter) => filter[kind]).catch((error: unknown) => error);
+    const forget = (): boolean => items.get(item) === asked && items.delete(item);
+    let agreed: unknown;
+    try {
+      agreed = (await asked)[kind];
+    } catch (error) {
+      // At once, because the next request waits to name the remaining items.
+      forget();
+      throw error;
+    }
     if (Array.isArray(agreed) && agreed.includes(item)) return {};
-    const isRefused = agreed instanceof Error;
-    if (items.get(item) === asked && items.delete(item) && !isRefused) this.renew().catch(() => undefined);
-    if (isRefused) throw agreed;
+    if (forget()) this.renew().catch(() => undefined);
     throw new RpcFailure(errorCodes.invalidParams, 'The server does not report updates of this resource.');
   }
 
@@ -188,8 +195,17 @@ export class Listening {
       if (signal.aborted || this.current) return;
       const failure = await this.renew().then(() => undefined, rpcFailureOf);
       if (!failure) return this.reportGap();
-      if (!(failure.data instanceof TransportFailure)) return;
+      if (!this.leaveOut(failure)) return;
     }
+  }
+
+  /** A server may refuse all because of one kind. Returns false if nothing else is left to ask for. */
+  private leaveOut(failure: Error): boolean {
+    if (!(failure instanceof RpcFailure) || failure.data instanceof TransportFailure) return true;
+    const refused = Object.values(this.watched).findLast(({ size }) => size > 0);
+    if (refused) refused.clear();
+    else this.lists = [];
+    return refused !== undefined;
   }
 
   private reportGap(): void {

@@ -29,7 +29,7 @@ import {
   unwatchTask,
   watchTask,
 } from '../../protocol/versions.js';
-import { type ServerFacts, readFacts, type InitializeAnswer } from '../handshake.js';
+import { type ServerFacts, readFacts } from '../handshake.js';
 import type { Protocol } from '../liveConnection.js';
 import type { ServerRequest, ServerRequests } from '../serverRequests.js';
 import { Listening } from './listening.js';
@@ -63,7 +63,6 @@ export class ModernProtocol implements Protocol {
   private report: (notification: JSONRPCNotification) => void = () => {};
   private learning: Promise<void> | undefined;
   private isDoubted = false;
-  readonly takes = (): boolean => false;
 
   constructor(
     private readonly deps: ModernDeps,
@@ -299,7 +298,7 @@ function withoutMeta(fields: Fields, key: string): Fields {
 const ourVersions: readonly string[] = [modernVersion, ...protocolVersions];
 
 export type Discovery =
-  | { readonly kind: 'modern'; readonly answer: InitializeAnswer; readonly capabilities: Fields }
+  | { readonly kind: 'modern'; readonly facts: ServerFacts | string; readonly capabilities: Fields }
   /** The server knows discovery, but only versions unknown here, or it could not be asked. */
   | Extract<FailedOpening, { kind: 'refused' | 'transport' }>
   | { readonly kind: 'none' };
@@ -311,7 +310,7 @@ function readDiscovery(result: unknown): Discovery {
   if (!isObject(capabilities)) return { kind: 'none' };
   const said = metaOf(result)[metaKeys.serverInfo];
   const serverInfo = { name: 'unnamed', version: '', ...(isObject(said) && said) };
-  return { kind: 'modern', answer: readFacts({ capabilities, serverInfo, instructions }, modernVersion), capabilities };
+  return { kind: 'modern', facts: readFacts({ capabilities, serverInfo, instructions }, modernVersion), capabilities };
 }
 
 export function readRefusedVersion(data: unknown): Discovery {

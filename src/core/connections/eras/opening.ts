@@ -17,7 +17,7 @@ import { declaredCapabilities, type Fields, type ServerClient } from '../../prot
 import { errorCodes, RpcFailure, type RpcError } from '../../protocol/errors.js';
 import { modernVersion, protocolVersions } from '../../protocol/versions.js';
 import { ListError, type ConnectOutcome, type ToolListing } from '../connection.js';
-import { readInitializeAnswer } from '../handshake.js';
+import { inFormOf, readInitializeAnswer } from '../handshake.js';
 import { LiveConnection, type Protocol } from '../liveConnection.js';
 import { logMessage, trafficTrace } from '../logging.js';
 import { ServerRequests } from '../serverRequests.js';
@@ -218,18 +218,20 @@ class Opener implements PeerListener {
 
   private legacy(answer: Answer): Protocol | FailedOpening {
     if ('error' in answer) return refused(answer.error);
-    const read = readInitializeAnswer(answer.result);
-    if (read.kind === 'wrong') return { kind: 'wrongAnswer', detail: read.detail };
-    const { facts } = read;
-    this.deps.transport.setProtocolVersion?.(facts.protocolVersion);
+    const facts = readInitializeAnswer(answer.result);
+    if (typeof facts === 'string') return { kind: 'wrongAnswer', detail: facts };
+    const { protocolVersion } = facts;
+    this.deps.transport.setProtocolVersion?.(protocolVersion);
     const { peer, serverRequests, declared } = this;
     return {
       facts,
-      call: (exchange, method, params) => exchange.send(method, params),
+      call: (exchange, method, params) => exchange.send(method, inFormOf(protocolVersion, method, params)),
       list: (method, params, signal) => peer.request(method, params, signal),
       begin: () => peer.send({ jsonrpc: '2.0', method: 'notifications/initialized' }),
-      answer: async (request, signal) =>
-        request.method === 'ping' ? {} : await serverRequests.answer(request, signal),
+      answer: async (request, signal) => {
+        const { method } = request;
+        return method === 'ping' ? {} : inFormOf(protocolVersion, method, await serverRequests.answer(request, signal));
+      },
       takes: (method) => method !== 'notifications/roots/list_changed' || declared.roots?.listChanged === true,
     };
   }
@@ -238,13 +240,13 @@ class Opener implements PeerListener {
   private modern(discovery: Discovery): Protocol | FailedOpening | undefined {
     if (discovery.kind === 'none') return undefined;
     if (discovery.kind !== 'modern') return discovery;
-    const { answer, capabilities } = discovery;
+    const { facts, capabilities } = discovery;
     this.deps.era.onSeen('modern');
-    if (answer.kind === 'wrong') return { kind: 'wrongAnswer', detail: answer.detail };
+    if (typeof facts === 'string') return { kind: 'wrongAnswer', detail: facts };
     this.speak(modernVersion);
     const { deps, peer, headers, meta, serverRequests } = this;
     const speak = (version: string): void => this.speak(version);
-    return new ModernProtocol({ ...deps, peer, headers, meta, serverRequests, speak }, answer.facts, capabilities);
+    return new ModernProtocol({ ...deps, peer, headers, meta, serverRequests, speak }, facts, capabilities);
   }
 }
 

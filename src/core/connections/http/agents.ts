@@ -4,13 +4,12 @@
  */
 import http from 'node:http';
 import https from 'node:https';
+import type { ProxyOnTheWay } from '../../failures/transportFailure.js';
 
 export interface HttpAgents {
   for(url: URL): http.Agent;
-  /** Returns host and port of the proxy on the way, for messages; undefined if none is known here. */
-  proxyFor(url: URL): string | undefined;
-  /** Completes "The proxy of the environment …" for a proxy that should be on the way, but cannot be used. */
-  unusableProxyFor?(url: URL): string | undefined;
+  /** Returns the proxy on the way, for messages; absent if none is known here. */
+  proxyFor?(url: URL): ProxyOnTheWay | undefined;
   destroy(): void;
 }
 
@@ -20,7 +19,6 @@ export const directAgents: MakeAgents = (options) => {
   const [plain, secure] = [new http.Agent(options), new https.Agent(options)];
   return {
     for: ({ protocol }) => (protocol === 'https:' ? secure : plain),
-    proxyFor: () => undefined,
     destroy: () => {
       plain.destroy();
       secure.destroy();

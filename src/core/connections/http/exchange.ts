@@ -254,7 +254,7 @@ function isUp(socket: Socket): boolean {
 }
 
 function undelivered(error: NodeJS.ErrnoException, url: URL, agents?: HttpAgents): TransportFailureReason {
-  const [host, unusable] = [agents?.proxyFor(url), agents?.unusableProxyFor?.(url)];
+  const proxy = agents?.proxyFor?.(url);
   const first = error instanceof AggregateError ? (error.errors[0] as NodeJS.ErrnoException | undefined) : undefined;
   const code = error.code ?? first?.code ?? 'UNKNOWN';
   const message = error.message === '' ? (first?.message ?? code) : error.message;
@@ -266,11 +266,7 @@ function undelivered(error: NodeJS.ErrnoException, url: URL, agents?: HttpAgents
   // A dying server resets the connections it has not accepted.
   const isReset = plain.startsWith('connect ECONNRESET');
   const detail = isRefused ? 'the connection was refused' : isReset ? 'the connection was reset' : plain;
-  const way = host === undefined ? '' : ` (through the proxy ${host})`;
-  const proxy =
-    host !== undefined
-      ? ({ kind: 'used', host } as const)
-      : unusable !== undefined && ({ kind: 'unusable', why: unusable } as const);
+  const way = proxy?.kind === 'used' ? ` (through the proxy ${proxy.host})` : '';
   return { kind: 'unreachable', code, detail: `${detail}${way}`, url: shown(url), ...(proxy && { proxy }) };
 }
 

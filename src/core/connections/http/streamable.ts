@@ -307,9 +307,9 @@ class HttpSession {
     await readWholeAnswer(this.deps, id, reply, hear, signal);
     const [message] = heard;
     if (message && 'error' in message) throw this.lost(`was refused: ${message.error.message}`);
-    const answer = readInitializeAnswer(message && 'result' in message ? message.result : undefined);
-    if (answer.kind === 'wrong') throw this.lost(`was answered wrongly: the answer ${answer.detail}`);
-    endpoint.protocolVersion = versionHeader(answer.facts.protocolVersion);
+    const facts = readInitializeAnswer(message && 'result' in message ? message.result : undefined);
+    if (typeof facts === 'string') throw this.lost(`was answered wrongly: the answer ${facts}`);
+    endpoint.protocolVersion = versionHeader(facts.protocolVersion);
     const initialized = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' });
     discard((await endpoint.post(initialized, 'other', { signal })).body);
   }

@@ -214,8 +214,7 @@ export class HttpTransport implements ServerTransport {
   }
 
   private end(cause: string): Promise<void> {
-    this.ending ??= this.endOnce(cause);
-    return this.ending;
+    return (this.ending ??= this.endOnce(cause));
   }
 
   private async endOnce(cause: string): Promise<void> {

@@ -129,6 +129,46 @@ describe('a subscription to a server of the modern era (X8)', () => {
     assert.deepEqual([isPassedOn(first), cancelled(), clock.pending], [true, [], 0]);
   });
 
+  it('a refused item does not cost the item that waits behind it', async () => {
+    listen(true);
+    const refused = assert.rejects(listening.add(kind, 'a:1'), /no/);
+    await rest();
+    const added = listening.add(kind, 'a:2');
+    says({ id: lastId(), error: { code: -32602, message: 'no' } });
+    await refused;
+    await agree();
+    assert.deepEqual([await added, wanted()], [{}, { toolsListChanged: true, [kind]: ['a:2'] }]);
+  });
+
+  it('a server that refuses one kind of items after its restart still reports the others', async () => {
+    listen(true);
+    await begun('a:1');
+    const added = listening.add('taskIds', 't');
+    const id = await agree();
+    await added;
+    says({ id, result: {} });
+    await clock.flow(1_000);
+    says({ id: lastId(), error: { code: -32602, message: 'no such task' } });
+    await clock.flow(2_000);
+    await agree();
+    await rest();
+    assert.deepEqual(wanted(), { toolsListChanged: true, [kind]: ['a:1'] });
+    assert.deepEqual(
+      reported.map((one) => (one as Asked).params),
+      [{}, { uri: 'a:1' }],
+    );
+  });
+
+  it('lists that the server refuses are not named beside an item', async () => {
+    listen(true);
+    const started = listening.start();
+    await rest();
+    says({ id: lastId(), error: { code: -32602, message: 'no' } });
+    await started;
+    await begun('a:1');
+    assert.deepEqual(wanted(), { [kind]: ['a:1'] });
+  });
+
   it('a subscription ends as soon as its successor has begun if both share one stream', async () => {
     listen(false);
     const [first, second] = [await begun('a:1'), await begun('a:2')];

@@ -131,7 +131,7 @@ export class OAuthAccess implements HttpAccess {
   private writing: Promise<void> = Promise.resolve();
   private writes = 0;
   private renewing: Promise<void> | undefined;
-  private status_: SignInStatus = { kind: 'none' };
+  status: SignInStatus = { kind: 'none' };
   /** The challenge of the last refused token, with the latest address of the metadata. */
   private challenge: Challenge = readChallenge(undefined);
   /** Scopes wanted beyond the grant since the last sign-in; the server need not name them. */
@@ -147,10 +147,6 @@ export class OAuthAccess implements HttpAccess {
   constructor(private readonly deps: OAuthAccessDeps) {
     this.launch = deps.launch;
     this.agents = (deps.agents ?? directAgents)({});
-  }
-
-  get status(): SignInStatus {
-    return this.status_;
   }
 
   /** Resolves to the present token. It may have ended; then the server says so. */
@@ -176,7 +172,7 @@ export class OAuthAccess implements HttpAccess {
       () => undefined,
       (error: unknown) => error as Error,
     );
-    const needed = this.status_.kind === 'needed' ? this.status_.why : undefined;
+    const needed = this.status.kind === 'needed' ? this.status.why : undefined;
     const cause = failure ?? needed ?? (used === undefined ? await this.advertised() : ended);
     // A person may have signed in since.
     if (this.hasOther(used)) return { kind: 'renewed' };
@@ -191,7 +187,23 @@ export class OAuthAccess implements HttpAccess {
     await (this.reading ??= this.reread());
     const over = AbortSignal.any([signal, this.ending.signal]);
     const late = new Error('The sign-in took too long.');
-    const signedIn = await limited(clock, signInLimitMs, over, (limit) => this.signedIn(browser, limit), late);
+    const sign = async (limit: AbortSignal): Promise<Kept> => {
+      const authority = await this.discovered(limit, true);
+      const { signIn } = await import('./signIn.js');
+      return await signIn({
+        authority,
+        launch: this.launch,
+        browser,
+        clock,
+        registration: this.registrationDoubted ? undefined : this.kept.registration,
+        scope: this.wantedScope(authority),
+        fetchFn: this.fetchFor(limit),
+        signal: limit,
+        onRegistered: (registration) => this.keep({ ...this.kept, registration }),
+        onShown: () => (this.registrationDoubted = true),
+      });
+    };
+    const signedIn = await limited(clock, signInLimitMs, over, sign, late);
     this.registrationDoubted = false;
     this.lacking = undefined;
     await this.keep(signedIn);
@@ -224,25 +236,6 @@ export class OAuthAccess implements HttpAccess {
     this.ending.abort();
     this.agents.destroy();
     for (const secret of this.secrets) secret.dispose();
-  }
-
-  private async signedIn(browser: SignInBrowser, signal: AbortSignal): Promise<Kept> {
-    const { launch } = this;
-    const { clock } = this.deps;
-    const authority = await this.discovered(signal, true);
-    const { signIn } = await import('./signIn.js');
-    return await signIn({
-      authority,
-      launch,
-      browser,
-      clock,
-      registration: this.registrationDoubted ? undefined : this.kept.registration,
-      scope: this.wantedScope(authority),
-      fetchFn: this.fetchFor(signal),
-      signal,
-      onRegistered: (registration) => this.keep({ ...this.kept, registration }),
-      onShown: () => (this.registrationDoubted = true),
-    });
   }
 
   private get current(): string | undefined {
@@ -283,8 +276,7 @@ export class OAuthAccess implements HttpAccess {
     const renewing = this.renew(used).finally(() => {
       if (this.renewing === renewing) this.renewing = undefined;
     });
-    this.renewing = renewing;
-    return renewing;
+    return (this.renewing = renewing);
   }
 
   private async renew(used: string | undefined): Promise<void> {
@@ -403,13 +395,13 @@ export class OAuthAccess implements HttpAccess {
   }
 
   private lack(why: string, fix?: string): void {
-    const since = this.status_.kind === 'needed' ? this.status_.since : this.deps.clock.now();
+    const since = this.status.kind === 'needed' ? this.status.since : this.deps.clock.now();
     this.become({ kind: 'needed', why, since, ...(fix !== undefined && { fix }) });
   }
 
   private become(status: SignInStatus): void {
-    const before = this.status_;
-    this.status_ = status;
+    const before = this.status;
+    this.status = status;
     if (JSON.stringify(before) !== JSON.stringify(status)) this.deps.onChange();
   }
 }
