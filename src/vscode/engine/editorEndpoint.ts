@@ -8,22 +8,13 @@ import { messageOf } from '../../core/base/text.js';
 import { timelyAnswer, type SecretStore } from '../../core/connections/http/oauth/contract.js';
 import { knowsToken } from '../../core/files/proof.js';
 import { newToken } from '../../core/files/tokenFile.js';
-import {
-  type EndpointSecret,
-  StableEndpoint,
-  type NextAddress,
-  type StableEndpointDeps,
-} from '../../core/gateway/http/stableEndpoint.js';
+import type { EndpointSecret, NextAddress } from '../../core/gateway/http/stableEndpoint.js';
 
 export interface EditorAddress {
   readonly workspace: string;
   /** The client name of the editor; absent if no other client is expected. */
   readonly editor?: string;
   readonly secrets: SecretStore;
-}
-
-interface EditorEndpointDeps extends Omit<StableEndpointDeps, 'port' | 'secret'> {
-  readonly address: EditorAddress;
 }
 
 const randomPort = (): number => randomInt(20_000, 30_000);
@@ -33,24 +24,9 @@ const mostAttempts = 8;
 const patience = { window: 2_000, stranger: 500 };
 const pause = 100;
 
-export class EditorEndpoint extends StableEndpoint {
-  private readonly kept: KeptAddress;
-
-  constructor(deps: EditorEndpointDeps) {
-    const kept = new KeptAddress(deps.address, deps.clock, deps.log);
-    super({ ...deps, port: 0, secret: kept });
-    this.kept = kept;
-  }
-
-  /** Makes a new token and disconnects clients with the old one. Rejects if the new token cannot be stored. */
-  renew(): Promise<void> {
-    return this.kept.renew();
-  }
-}
-
 type Address = { readonly token: string; readonly port: number };
 
-class KeptAddress implements EndpointSecret {
+export class KeptAddress implements EndpointSecret {
   private readonly key: string;
   private readonly renewals = new Emitter<void>();
   private address: Address = { token: '', port: 0 };
@@ -90,6 +66,7 @@ class KeptAddress implements EndpointSecret {
     return store;
   }
 
+  /** Makes a new token and disconnects clients with the old one. Rejects if the new token cannot be stored. */
   async renew(): Promise<void> {
     const next = { ...this.address, token: newToken() };
     await this.store(next);
