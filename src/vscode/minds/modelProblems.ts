@@ -46,7 +46,7 @@ export class ModelProblems {
     const all = [...[...this.refusals.values()].map(rejected), ...(this.forecast ? doubts(this.forecast) : [])];
     return all.flatMap(({ aboutTool, ...problem }) => {
       const { server } = problem;
-      const place = placeOf(server) ?? placeOf(undefined);
+      const place = placeOf(server);
       const isOver = server !== undefined && aboutTool !== undefined && !isThere(server, aboutTool);
       return place && !isOver ? [{ ...problem, place }] : [];
     });
