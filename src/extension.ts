@@ -163,16 +163,7 @@ export function activate(context: vscode.ExtensionContext): void {
     onDidChangeSettings(['mcpToolsets.toolPermissions', 'mcpToolsets.adminTools'], recheck),
     vscode.workspace.onDidChangeWorkspaceFolders(recheck),
     onDidChangeSettings(['mcpToolsets.changedTools'], () => offers.recheck()),
-    onDidChangeSettings(
-      [
-        'mcpToolsets.start',
-        'mcpToolsets.problems.filteredTools',
-        'chat.mcp.allowedServers',
-        'chat.mcp.deniedServers',
-        'chat.mcp.allowManagedServersOnly',
-      ],
-      reapply,
-    ),
+    onDidChangeSettings(['mcpToolsets.start', 'mcpToolsets.problems.filteredTools', 'chat.mcp'], reapply),
     vscode.workspace.onDidGrantWorkspaceTrust(() => slot.start()),
   );
   // Later, because watching files is the most expensive part of the start, and nothing waits for it.

@@ -1,8 +1,7 @@
 /** Keeps port and token of the editor's gateway in the secret storage (G2c), or for this window if that is silent. */
 import { createHash, randomInt } from 'node:crypto';
 import { delay, type Clock } from '../../core/base/clock.js';
-import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
-import { Emitter } from '../../core/base/events.js';
+import { toDisposable, type Disposable } from '../../core/base/disposables.js';
 import type { Log } from '../../core/base/log.js';
 import { messageOf } from '../../core/base/text.js';
 import { timelyAnswer, type SecretStore } from '../../core/connections/http/oauth/contract.js';
@@ -28,7 +27,7 @@ type Address = { readonly token: string; readonly port: number };
 
 export class KeptAddress implements EndpointSecret {
   private readonly key: string;
-  private readonly renewals = new Emitter<void>();
+  private changed = (): void => {};
   private address: Address = { token: '', port: 0 };
   /** `address` is not in the storage. It counts until the storage changes. */
   private isOwn = false;
@@ -55,15 +54,13 @@ export class KeptAddress implements EndpointSecret {
   }
 
   watch(changed: () => void): Disposable {
-    const store = new DisposableStore('address of the editor');
+    this.changed = changed;
     const listening = this.of.secrets.onDidChange(({ key }) => {
       if (key !== this.key) return;
       this.isOwn = false;
       changed();
     });
-    store.add({ dispose: () => void listening.dispose() });
-    store.add(this.renewals.event(changed));
-    return store;
+    return toDisposable(() => void listening.dispose());
   }
 
   /** Makes a new token and disconnects clients with the old one. Rejects if the new token cannot be stored. */
@@ -71,7 +68,7 @@ export class KeptAddress implements EndpointSecret {
     const next = { ...this.address, token: newToken() };
     await this.store(next);
     this.address = next;
-    this.renewals.fire();
+    this.changed();
   }
 
   async after(port: number, token: string): Promise<NextAddress> {

@@ -7,8 +7,7 @@ import type { HostSettings } from '../../core/host/hostContract.js';
 const section = 'mcpToolsets';
 
 type Own = keyof (typeof manifest)['contributes']['configuration']['properties'];
-type List = 'allowedServers' | 'deniedServers' | 'allowManagedServersOnly';
-type Setting = Own | `chat.mcp.${List}` | 'chat' | 'extensions.supportAgentsWindow';
+type Setting = Own | 'chat' | 'chat.mcp' | 'extensions.supportAgentsWindow';
 
 export function onDidChangeSettings(names: readonly Setting[], run: () => void): vscode.Disposable {
   return vscode.workspace.onDidChangeConfiguration((change) => {
