@@ -65,7 +65,7 @@ export function activate(context: vscode.ExtensionContext): void {
   const clock = systemClock;
   const logs = new Logs(hostSettings.trace);
   const failed = (what: string) => (error: unknown) => logs.host.write('error', `${what}: ${asText(error)}`);
-  const storage = storageFolder(context.storageUri?.fsPath);
+  const storage = storageFolder(context);
   const offers = new OfferLedger({
     storage: context.workspaceState,
     texts: storage === undefined ? undefined : offerTextsIn(join(storage, 'approved')),

@@ -1,15 +1,17 @@
 /** Reports why agents do not find the toolsets of a window (G2, G6). Pure. */
 import { isObject } from '../../core/base/isObject.js';
 import type { Problem } from '../../core/base/problem.js';
-import type { EndpointState } from '../../core/gateway/http/stableEndpoint.js';
+import type { Engine } from '../engine/engine.js';
 
 const extensionId = 'minds.mcp-toolsets';
+
+type State = Engine['endpoint']['state'] | undefined;
 
 /** A problem of the window, which appears at the first config file. */
 type WindowProblem = Omit<Problem, 'place'>;
 
 /** @param asked the port in the settings of the workspace, without the person's consent */
-export function agentEndpointProblem(state: EndpointState | undefined, asked?: number): WindowProblem | undefined {
+export function agentEndpointProblem(state: State, asked?: number): WindowProblem | undefined {
   if (asked !== undefined) {
     return {
       code: 'endpoint-port-unconfirmed',
@@ -52,7 +54,7 @@ export function agentsWindowProblem(isOfInterest: boolean, support: unknown): Wi
 }
 
 /** Reports that the port has changed. Agent-host sessions outlive the window and look at the former port. */
-export function editorEndpointProblem(state: EndpointState | undefined): WindowProblem | undefined {
+export function editorEndpointProblem(state: State): WindowProblem | undefined {
   if (state?.kind !== 'listening' || !state.instead) return undefined;
   const { port, by } = state.instead;
   const who = by === 'window' ? 'another window of this folder' : 'another program';

@@ -6,9 +6,13 @@
  */
 import path from 'node:path';
 
-/** @param given `<workspace>/<extension>`, with a hash or a time as the workspace's name; undefined if no folder is open */
-export function storageFolder(given: string | undefined): string | undefined {
-  if (given === undefined) return undefined;
-  const { dir, base } = path.parse(given);
+interface Context {
+  /** `<workspace>/<extension>`, with a hash or a time as the workspace's name; undefined if no folder is open. */
+  readonly storageUri: { readonly fsPath: string } | undefined;
+}
+
+export function storageFolder({ storageUri }: Context): string | undefined {
+  if (!storageUri) return undefined;
+  const { dir, base } = path.parse(storageUri.fsPath);
   return path.join(dir.replace(/(?<=[^/\\])-[1-9]$/, ''), base);
 }

@@ -46,7 +46,7 @@ export interface EndpointSecret {
   after?(taken: number, token: string): Promise<NextAddress>;
 }
 
-export interface StableEndpointDeps {
+interface StableEndpointDeps {
   /** The port to listen on, or 0 for a port that the system chooses. Without it, `use` names the first port. */
   readonly port?: number;
   readonly secret: EndpointSecret;
