@@ -9,7 +9,6 @@ import { OfferLedger } from './core/approval/offerLedger.js';
 import { offerTextsIn } from './core/approval/offerTexts.js';
 import { inert } from './core/base/inert.js';
 import { delay, systemClock } from './core/base/clock.js';
-import type { Log } from './core/base/log.js';
 import { callFileOf } from './core/files/callFile.js';
 import { asText } from './core/base/text.js';
 import { RememberedConversations } from './core/remembered/conversations.js';
@@ -65,12 +64,13 @@ const editorCapabilities = 'mcpToolsets.editorCapabilities';
 export function activate(context: vscode.ExtensionContext): void {
   const clock = systemClock;
   const logs = new Logs(hostSettings.trace);
+  const failed = (what: string) => (error: unknown) => logs.host.write('error', `${what}: ${asText(error)}`);
   const storage = storageFolder(context);
   const offers = new OfferLedger({
     storage: context.workspaceState,
     texts: storage === undefined ? undefined : offerTextsIn(join(storage, 'approved')),
     holdsBack: holdsChangedTools,
-    onStoreFailure: (error) => logs.host.write('error', `What servers offered could not be stored: ${asText(error)}`),
+    onStoreFailure: failed('What servers offered could not be stored'),
   });
   const approved = approvalStore(clock);
   const ledger = new ApprovalLedger({
@@ -86,9 +86,7 @@ export function activate(context: vscode.ExtensionContext): void {
     roots: () => (vscode.workspace.workspaceFolders ?? []).map(({ uri, name }) => ({ uri: uri.toString(), name })),
     usual: usualOfEditor,
   });
-  const secrets = new EnteredSecrets(context.secrets, clock, (error) =>
-    logs.host.write('error', `The secrets that were entered could not be read: ${asText(error)}`),
-  );
+  const secrets = new EnteredSecrets(context.secrets, clock, failed('The secrets that were entered could not be read'));
   const titles = new ConversationTitles(storage, () => clock.now());
   const slot: EngineSlot = new EngineSlot({
     log: logs.host,
@@ -97,11 +95,11 @@ export function activate(context: vscode.ExtensionContext): void {
     loadEngine: async () => {
       const [{ createEngine }, kept] = await Promise.all([
         import('./vscode/engine/engine.js'),
-        storage === undefined ? undefined : keptOffers(join(storage, 'listed'), logs.host),
+        storage === undefined
+          ? undefined
+          : keptOffers(join(storage, 'listed'), failed('What servers listed could not be stored')),
         secrets.load(),
-        ledger
-          .load(context.workspaceState)
-          .catch((error) => logs.host.write('error', `Approvals could not be read or moved: ${asText(error)}`)),
+        ledger.load(context.workspaceState).catch(failed('Approvals could not be read or moved')),
       ]);
       if (approved.refused !== undefined) logs.host.write('error', `${approved.path} is not used: ${approved.refused}`);
       return createEngine({
@@ -117,7 +115,11 @@ export function activate(context: vscode.ExtensionContext): void {
         approvals: ledger,
         offerReview: offers,
         ...(kept && { kept }),
-        conversations: rememberedConversations(context.workspaceState),
+        conversations: new RememberedConversations({
+          stored: context.workspaceState.get('conversations'),
+          store: (losses) => void context.workspaceState.update('conversations', losses),
+          isConversation: (conversation) => !isTrial(conversation),
+        }),
         toolPermissions: { settings: toolPermissions, ask: (call, signal) => askForCall(call, signal, titles) },
         secrets: context.secrets,
         secret: (name) => secrets.get(name),
@@ -161,34 +163,15 @@ export function activate(context: vscode.ExtensionContext): void {
     onDidChangeSettings(['mcpToolsets.toolPermissions', 'mcpToolsets.adminTools'], recheck),
     vscode.workspace.onDidChangeWorkspaceFolders(recheck),
     onDidChangeSettings(['mcpToolsets.changedTools'], () => offers.recheck()),
-    onDidChangeSettings(
-      [
-        'mcpToolsets.start',
-        'mcpToolsets.problems.filteredTools',
-        'chat.mcp.allowedServers',
-        'chat.mcp.deniedServers',
-        'chat.mcp.allowManagedServersOnly',
-      ],
-      reapply,
-    ),
+    onDidChangeSettings(['mcpToolsets.start', 'mcpToolsets.problems.filteredTools', 'chat.mcp'], reapply),
     vscode.workspace.onDidGrantWorkspaceTrust(() => slot.start()),
   );
   // Later, because watching files is the most expensive part of the start, and nothing waits for it.
   setImmediate(() => slot.start());
 }
 
-function rememberedConversations(storage: vscode.Memento): RememberedConversations {
-  return new RememberedConversations({
-    stored: storage.get('conversations'),
-    store: (losses) => void storage.update('conversations', losses),
-    isConversation: (conversation) => !isTrial(conversation),
-  });
-}
-
-async function keptOffers(folder: string, log: Log): Promise<OfferFiles> {
+async function keptOffers(folder: string, onFailure: (error: unknown) => void): Promise<OfferFiles> {
   const { OfferFiles } = await import('./core/remembered/offerFiles.js');
-  const onFailure = (error: unknown): void =>
-    log.write('error', `What servers listed could not be stored: ${asText(error)}`);
   return await OfferFiles.open(folder, onFailure);
 }
 

@@ -1,16 +1,17 @@
 /** Reports why agents do not find the toolsets of a window (G2, G6). Pure. */
 import { isObject } from '../../core/base/isObject.js';
 import type { Problem } from '../../core/base/problem.js';
-import type { AgentEndpointState } from '../engine/agentEndpoint.js';
-import type { EditorEndpoint } from '../engine/editorEndpoint.js';
+import type { Engine } from '../engine/engine.js';
 
 const extensionId = 'minds.mcp-toolsets';
+
+type State = Engine['endpoint']['state'] | undefined;
 
 /** A problem of the window, which appears at the first config file. */
 type WindowProblem = Omit<Problem, 'place'>;
 
 /** @param asked the port in the settings of the workspace, without the person's consent */
-export function agentEndpointProblem(state: AgentEndpointState, asked?: number): WindowProblem | undefined {
+export function agentEndpointProblem(state: State, asked?: number): WindowProblem | undefined {
   if (asked !== undefined) {
     return {
       code: 'endpoint-port-unconfirmed',
@@ -19,7 +20,7 @@ export function agentEndpointProblem(state: AgentEndpointState, asked?: number):
       fix: 'Run "MCP Toolsets: Set Up Another Agent…" to choose the port, or remove "mcpToolsets.endpoint.port" from the settings of the workspace.',
     };
   }
-  if (state.kind === 'portTaken') {
+  if (state?.kind === 'portTaken') {
     return {
       code: 'endpoint-port-taken',
       severity: 'warning',
@@ -27,7 +28,7 @@ export function agentEndpointProblem(state: AgentEndpointState, asked?: number):
       fix: 'End the other program, and this window takes the port. Or set "mcpToolsets.endpoint.port" of this workspace to another port, and change the address in your clients.',
     };
   }
-  if (state.kind !== 'failed') return undefined;
+  if (state?.kind !== 'failed') return undefined;
   return {
     code: 'endpoint-failed',
     severity: 'warning',
@@ -53,7 +54,7 @@ export function agentsWindowProblem(isOfInterest: boolean, support: unknown): Wi
 }
 
 /** Reports that the port has changed. Agent-host sessions outlive the window and look at the former port. */
-export function editorEndpointProblem(state: EditorEndpoint['state'] | undefined): WindowProblem | undefined {
+export function editorEndpointProblem(state: State): WindowProblem | undefined {
   if (state?.kind !== 'listening' || !state.instead) return undefined;
   const { port, by } = state.instead;
   const who = by === 'window' ? 'another window of this folder' : 'another program';

@@ -39,7 +39,7 @@ export function serveOtherAgents({ slot, logs, context }: Shell, ledger: Approva
     if (!first) return [];
     const { endpoint, editorEndpoint, servesAgentHost = false } = slot.engine ?? {};
     return [
-      agentEndpointProblem(endpoint?.state ?? { kind: 'off' }, wanted().asked),
+      agentEndpointProblem(endpoint?.state, wanted().asked),
       editorEndpointProblem(editorEndpoint?.state),
       agentsWindowProblem(servesAgentHost, vscode.workspace.getConfiguration('extensions').get('supportAgentsWindow')),
     ].flatMap((problem) => (problem ? { ...problem, place: { file: first.file, range: startOfFile } } : []));
@@ -60,7 +60,7 @@ export function serveOtherAgents({ slot, logs, context }: Shell, ledger: Approva
       },
       renewEditorToken: async () => {
         if (!slot.engine) throw new Error(whyNothingRuns(slot.state.phase));
-        await slot.engine.editorEndpoint.renew();
+        await slot.engine.renewEditorToken();
         tell(
           inert`The editor has a new token for the toolsets of this folder. Agent sessions with the old token lose their tools, so start new sessions.`,
         );

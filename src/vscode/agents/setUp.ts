@@ -18,7 +18,6 @@ import type { Engine } from '../engine/engine.js';
 import { fileLabel } from '../views/places.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
 import { toolCount, whyNothingRuns } from '../views/phrases.js';
-import type { AgentEndpoint } from '../engine/agentEndpoint.js';
 import { agentEndpointProblem } from './endpointProblems.js';
 
 const title = inert`Set Up Another Agent`;
@@ -38,7 +37,7 @@ export async function setUpAgent(
   choosePort: ChoosePort,
 ): Promise<void> {
   if (!engine) throw new Error(whyNothingRuns(state.phase));
-  const { endpoint } = engine;
+  const { endpoint, tokenFile } = engine;
   const chosen = await chooseAgent(globalStorage);
   if (!chosen || !(await confirmsPort(endpoint, asked, choosePort))) return;
   const toolsets = await chooseToolsets(engine);
@@ -46,13 +45,13 @@ export async function setUpAgent(
   // `connect` asks nobody, so launches without an approval would wait there.
   const launches = toolsets.flatMap((id) => engine.host.launchOf(id) ?? []);
   const unseen = launches.filter((launch) => ledger.judgeAsking(launch) === 'pending');
-  const isAgreed = await writeEntries(chosen, toolsets, endpoint.tokenFile, unseen);
+  const isAgreed = await writeEntries(chosen, toolsets, tokenFile, unseen);
   if (isAgreed && unseen.length > 0) await ledger.approve(unseen);
 }
 
 /** Resolves to false if the person gives up (G6a). */
 async function confirmsPort(
-  endpoint: AgentEndpoint,
+  endpoint: Engine['endpoint'],
   asked: number | undefined,
   choosePort: ChoosePort,
 ): Promise<boolean> {
@@ -72,7 +71,7 @@ async function confirmsPort(
   await choosePort(Number(port), () =>
     vscode.workspace.getConfiguration('mcpToolsets').update('endpoint.port', Number(port), target),
   );
-  const isSettled = (): boolean => endpoint.state.kind !== 'off' && endpoint.state.kind !== 'starting';
+  const isSettled = (): boolean => endpoint.state.kind !== 'starting';
   if (!isSettled()) await nextEvent(endpoint.onDidChange, isSettled, AbortSignal.timeout(10_000));
   const problem = agentEndpointProblem(endpoint.state);
   if (problem) throw new Error(`${problem.message} ${problem.fix}`);

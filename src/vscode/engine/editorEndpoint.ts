@@ -1,29 +1,19 @@
 /** Keeps port and token of the editor's gateway in the secret storage (G2c), or for this window if that is silent. */
 import { createHash, randomInt } from 'node:crypto';
 import { delay, type Clock } from '../../core/base/clock.js';
-import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
-import { Emitter } from '../../core/base/events.js';
+import { toDisposable, type Disposable } from '../../core/base/disposables.js';
 import type { Log } from '../../core/base/log.js';
 import { messageOf } from '../../core/base/text.js';
 import { timelyAnswer, type SecretStore } from '../../core/connections/http/oauth/contract.js';
 import { knowsToken } from '../../core/files/proof.js';
 import { newToken } from '../../core/files/tokenFile.js';
-import {
-  type EndpointSecret,
-  StableEndpoint,
-  type NextAddress,
-  type StableEndpointDeps,
-} from '../../core/gateway/http/stableEndpoint.js';
+import type { EndpointSecret, NextAddress } from '../../core/gateway/http/stableEndpoint.js';
 
 export interface EditorAddress {
   readonly workspace: string;
   /** The client name of the editor; absent if no other client is expected. */
   readonly editor?: string;
   readonly secrets: SecretStore;
-}
-
-interface EditorEndpointDeps extends Omit<StableEndpointDeps, 'port' | 'secret'> {
-  readonly address: EditorAddress;
 }
 
 const randomPort = (): number => randomInt(20_000, 30_000);
@@ -33,26 +23,11 @@ const mostAttempts = 8;
 const patience = { window: 2_000, stranger: 500 };
 const pause = 100;
 
-export class EditorEndpoint extends StableEndpoint {
-  private readonly kept: KeptAddress;
-
-  constructor(deps: EditorEndpointDeps) {
-    const kept = new KeptAddress(deps.address, deps.clock, deps.log);
-    super({ ...deps, port: 0, secret: kept });
-    this.kept = kept;
-  }
-
-  /** Makes a new token and disconnects clients with the old one. Rejects if the new token cannot be stored. */
-  renew(): Promise<void> {
-    return this.kept.renew();
-  }
-}
-
 type Address = { readonly token: string; readonly port: number };
 
-class KeptAddress implements EndpointSecret {
+export class KeptAddress implements EndpointSecret {
   private readonly key: string;
-  private readonly renewals = new Emitter<void>();
+  private changed = (): void => {};
   private address: Address = { token: '', port: 0 };
   /** `address` is not in the storage. It counts until the storage changes. */
   private isOwn = false;
@@ -79,22 +54,21 @@ class KeptAddress implements EndpointSecret {
   }
 
   watch(changed: () => void): Disposable {
-    const store = new DisposableStore('address of the editor');
+    this.changed = changed;
     const listening = this.of.secrets.onDidChange(({ key }) => {
       if (key !== this.key) return;
       this.isOwn = false;
       changed();
     });
-    store.add({ dispose: () => void listening.dispose() });
-    store.add(this.renewals.event(changed));
-    return store;
+    return toDisposable(() => void listening.dispose());
   }
 
+  /** Makes a new token and disconnects clients with the old one. Rejects if the new token cannot be stored. */
   async renew(): Promise<void> {
     const next = { ...this.address, token: newToken() };
     await this.store(next);
     this.address = next;
-    this.renewals.fire();
+    this.changed();
   }
 
   async after(port: number, token: string): Promise<NextAddress> {

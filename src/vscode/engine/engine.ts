@@ -7,8 +7,8 @@ import { createConversationTools } from '../../core/host/conversationTools.js';
 import { configFileOf } from '../../core/files/configFile.js';
 import { tokenFileOf } from '../../core/files/tokenFile.js';
 import { createRestBackend } from '../../core/host/restBackend.js';
-import { AgentEndpoint } from './agentEndpoint.js';
-import { EditorEndpoint, type EditorAddress } from './editorEndpoint.js';
+import { secretInFile, StableEndpoint } from '../../core/gateway/http/stableEndpoint.js';
+import { KeptAddress, type EditorAddress } from './editorEndpoint.js';
 import { assemble } from '../../core/host/assemble.js';
 import type { Consent, HostSettings, KeptOffers, Stores, Surroundings } from '../../core/host/hostContract.js';
 import type { ToolsetRequest } from '../../core/protocol/request.js';
@@ -64,11 +64,16 @@ export function createEngine(deps: EngineDeps) {
     return createGateway({ backend, clock, version, log: hostLog, delivery, ...own });
   };
   const rest = createRestBackend(host, clock, () => (folder === undefined ? undefined : configFileOf(folder, blocked)));
-  const endpoint = new AgentEndpoint({
+  const tokenFile = tokenFileOf(folder ?? home, home);
+  const endpoint = new StableEndpoint({
     ...shared,
-    tokenFile: tokenFileOf(folder ?? home, home),
-    version,
+    secret: secretInFile(tokenFile, { kind: 'editor', version }, clock),
     createGateway: (stable) => gatewayWith({ stable, rest }),
+  });
+  endpoint.onDidChange((state) => {
+    if (state.kind !== 'listening') return;
+    const place = `127.0.0.1:${state.port}`;
+    hostLog.write('info', `Agents outside the editor are served on ${place}; the token is in ${tokenFile}`);
   });
   const notRecorded = (error: unknown): void =>
     hostLog.write('warn', `The record of calls could not be written: ${messageOf(error)}`);
@@ -77,9 +82,11 @@ export function createEngine(deps: EngineDeps) {
 
   let servesAgentHost = false;
   const agentHostBegan = new Emitter<void>();
-  const editorEndpoint = new EditorEndpoint({
+  const kept = new KeptAddress(address, clock, hostLog);
+  const editorEndpoint = new StableEndpoint({
     ...shared,
-    address,
+    port: 0,
+    secret: kept,
     createGateway: (stable: StableAddress) =>
       gatewayWith({
         stable: { ...stable, audience: 'editor' },
@@ -100,12 +107,14 @@ export function createEngine(deps: EngineDeps) {
     host,
     redact: (text: string) => redactor.redact(text),
     editorEndpoint,
+    renewEditorToken: () => kept.renew(),
     get servesAgentHost(): boolean {
       return servesAgentHost;
     },
     onDidServeAgentHost: agentHostBegan.event,
-    /** The endpoint for agents outside the editor. It is off until it is given a port. */
+    /** The endpoint for agents outside the editor. It does not begin before it is given a port. */
     endpoint,
+    tokenFile,
     conversationTools: createConversationTools(host, delivery),
     recorder,
     request: (request: ToolsetRequest) => backend.request(request),

@@ -11,7 +11,7 @@ const storageKey = 'mcpToolsets.secrets';
 
 export class EnteredSecrets implements Disposable {
   private readonly changes = new Emitter<void>();
-  private readonly listening: Disposable;
+  private readonly listening: { dispose(): unknown };
   private values: ReadonlyMap<string, string> = new Map();
   private readonly steps = new OneByOne();
 
@@ -22,10 +22,9 @@ export class EnteredSecrets implements Disposable {
     private readonly clock: Clock,
     private readonly onFailure: (error: unknown) => void,
   ) {
-    const listening = storage.onDidChange(({ key }) => {
+    this.listening = storage.onDidChange(({ key }) => {
       if (key === storageKey) void this.load();
     });
-    this.listening = { dispose: () => void listening.dispose() };
   }
 
   get(name: string): string | undefined {

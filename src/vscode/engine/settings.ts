@@ -1,21 +1,13 @@
 /** Reads the settings `mcpToolsets.*`. Each use reads them again, so a change counts at once. */
 import * as vscode from 'vscode';
+import type manifest from '../../../package.json';
 import { effectiveLists, endpointPortOf, permissionsByScope, type EndpointPort } from './settingScopes.js';
 import type { HostSettings } from '../../core/host/hostContract.js';
 
 const section = 'mcpToolsets';
 
-type Own =
-  | 'adminTools'
-  | 'approval'
-  | 'calls'
-  | 'changedTools'
-  | 'endpoint.port'
-  | 'problems.filteredTools'
-  | 'start'
-  | 'toolPermissions';
-type List = 'allowedServers' | 'deniedServers' | 'allowManagedServersOnly';
-type Setting = `mcpToolsets.${Own}` | `chat.mcp.${List}` | 'chat' | 'extensions.supportAgentsWindow';
+type Own = keyof (typeof manifest)['contributes']['configuration']['properties'];
+type Setting = Own | 'chat' | 'chat.mcp' | 'extensions.supportAgentsWindow';
 
 export function onDidChangeSettings(names: readonly Setting[], run: () => void): vscode.Disposable {
   return vscode.workspace.onDidChangeConfiguration((change) => {

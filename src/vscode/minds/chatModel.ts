@@ -9,7 +9,7 @@ interface ModelCapabilities {
 
 const justification = 'To answer your question to @minds.';
 
-export interface ChatModel extends ConversationModel {
+interface ChatModel extends ConversationModel {
   readonly callsTools: boolean;
 }
 

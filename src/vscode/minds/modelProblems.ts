@@ -17,8 +17,6 @@ export interface Refusal {
 
 type Forecast = { readonly tools: readonly ConversationTool[]; readonly problems: readonly ProjectionProblem[] };
 
-type PlaceOf = (server: string | undefined) => Place | undefined;
-
 export class ModelProblems {
   private readonly refusals = new Map<string, Refusal>();
   private forecast: Forecast | undefined;
@@ -40,13 +38,13 @@ export class ModelProblems {
     this.onChange();
   }
 
-  problems(toolsets: readonly Toolset[], placeOf: PlaceOf): Problem[] {
+  problems(toolsets: readonly Toolset[], placeOf: (server: string | undefined) => Place | undefined): Problem[] {
     const isThere = (toolset: string, tool: string): boolean =>
       toolsets.some(({ id, tools }) => id === toolset && tools.some(({ published }) => published === tool));
     const all = [...[...this.refusals.values()].map(rejected), ...(this.forecast ? doubts(this.forecast) : [])];
     return all.flatMap(({ aboutTool, ...problem }) => {
       const { server } = problem;
-      const place = placeOf(server) ?? placeOf(undefined);
+      const place = placeOf(server);
       const isOver = server !== undefined && aboutTool !== undefined && !isThere(server, aboutTool);
       return place && !isOver ? [{ ...problem, place }] : [];
     });

@@ -19,7 +19,7 @@ import { openDocument } from '../views/review/documents.js';
 import type { ArtifactLinks } from './artifactLinks.js';
 import { chatAudience, showFiles } from './chatAudience.js';
 import { metadataOf, recordIn, release, showMembers, showServers, showTools } from './chatCommands.js';
-import { chatModel, type ChatModel } from './chatModel.js';
+import { chatModel } from './chatModel.js';
 import type { ModelProblems } from './modelProblems.js';
 import type { ChatQuestions } from './questions.js';
 import type { TeamFiles } from './teamFiles.js';
@@ -170,7 +170,12 @@ class ChatExchange {
     const outcome = await runTurn({
       model,
       messages,
-      setup: () => this.setupFor(model),
+      setup: () => {
+        const setup = this.setup();
+        const projected = projectToolsForProvider(model.vendor, setup.tools);
+        problems.sent(projected);
+        return { ...setup, tools: projected.tools };
+      },
       runner: slot.engine?.conversationTools.runner(conversation, this.speaker) ?? {
         run: () => Promise.reject(new Error('no engine')),
       },
@@ -192,13 +197,6 @@ class ChatExchange {
       ...this.result([...added, ...outcome.messages], outcome.end.kind),
       ...(failure !== undefined && { errorDetails: { message: inertLines(failure) } }),
     };
-  }
-
-  private setupFor(model: ChatModel): ModelSetup {
-    const setup = this.setup();
-    const { tools, problems } = projectToolsForProvider(model.vendor, setup.tools);
-    this.deps.problems.sent({ tools, problems });
-    return { ...setup, tools };
   }
 
   private setup(): ModelSetup {

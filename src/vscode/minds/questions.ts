@@ -10,8 +10,8 @@ import type { ConversationTool, ToolCall } from '../../core/minds/model.js';
 import type { Host } from '../../core/host/hostContract.js';
 import type { CallAnswer } from '../../core/host/permission.js';
 
-type Answer = CallAnswer | 'show';
-const answers: readonly unknown[] = ['once', 'inConversation', 'no', 'show'] satisfies Answer[];
+const answers = ['once', 'inConversation', 'no', 'show'] as const;
+type Answer = (typeof answers)[number];
 
 /** The visible columns of code in a chat of the smallest width. */
 const chatWidth = 32;
@@ -24,18 +24,13 @@ export class ChatQuestions implements Disposable {
   private readonly command = commands({
     'minds.answer': (id, answer) => {
       const resolve = typeof id === 'string' ? this.open.get(id) : undefined;
-      if (resolve && isAnswer(answer)) resolve(answer);
+      const given = answers.find((one) => one === answer);
+      if (resolve && given) resolve(given);
       else tell(inert`This question was already answered, or its turn has ended.`);
     },
   });
 
-  async ask(...question: Parameters<ChatQuestions['askNow']>): Promise<Permit> {
-    const [permission, , conversation, tool] = question;
-    if (!permission.isAskedInChat(conversation, tool)) return { kind: 'allowed' };
-    return await this.queue.add(conversation, () => this.askNow(...question));
-  }
-
-  private async askNow(
+  async ask(
     permission: Host['permission'],
     stream: InertStream,
     conversation: string,
@@ -43,29 +38,33 @@ export class ChatQuestions implements Disposable {
     call: ToolCall,
     signal: AbortSignal,
   ): Promise<Permit> {
-    // The answer to the last question may count for all calls of the tool.
-    if (!permission.isAskedInChat(conversation, tool)) return { kind: 'allowed' };
-    if (signal.aborted) return refused(tool);
-    const sent = tool.sends ? tool.sends(call.input) : call.input;
-    // The host refuses it and says why.
-    if (sent === undefined) return { kind: 'allowed' };
-    const id = String(++this.last);
-    const input = bothEnds(JSON.stringify(sent, undefined, 2), chatWidth);
-    const { toolset, name, annotations } = tool;
-    const review = fitsQuestion(input)
-      ? undefined
-      : new CallReview({ toolset, tool: name, title: annotations?.title, arguments: sent });
-    show(stream, id, tool, review ? undefined : input);
-    const clicked = new Promise<CallAnswer>((resolve) => {
-      this.open.set(id, (answer) => (answer === 'show' ? void review?.show() : resolve(answer)));
-      signal.addEventListener('abort', () => resolve('no'), { once: true });
+    const isAsked = (): boolean => permission.isAskedInChat(conversation, tool);
+    if (!isAsked()) return { kind: 'allowed' };
+    return await this.queue.add(conversation, async (): Promise<Permit> => {
+      // The answer to the last question may count for all calls of the tool.
+      if (!isAsked()) return { kind: 'allowed' };
+      if (signal.aborted) return refused(tool);
+      const sent = tool.sends ? tool.sends(call.input) : call.input;
+      // The host refuses it and says why.
+      if (sent === undefined) return { kind: 'allowed' };
+      const id = String(++this.last);
+      const input = bothEnds(JSON.stringify(sent, undefined, 2), chatWidth);
+      const { toolset, name, annotations } = tool;
+      const review = fitsQuestion(input)
+        ? undefined
+        : new CallReview({ toolset, tool: name, title: annotations?.title, arguments: sent });
+      show(stream, id, tool, review ? undefined : input);
+      const clicked = new Promise<CallAnswer>((resolve) => {
+        this.open.set(id, (answer) => (answer === 'show' ? void review?.show() : resolve(answer)));
+        signal.addEventListener('abort', () => resolve('no'), { once: true });
+      });
+      void review?.show();
+      const answer = await (review?.answer(clicked) ?? clicked);
+      review?.dispose();
+      this.open.delete(id);
+      if (answer === 'inConversation') permission.allowInChat(conversation, tool);
+      return answer === 'no' ? refused(tool) : { kind: 'allowed' };
     });
-    void review?.show();
-    const answer = await (review?.answer(clicked) ?? clicked);
-    review?.dispose();
-    this.open.delete(id);
-    if (answer === 'inConversation') permission.allowInChat(conversation, tool);
-    return answer === 'no' ? refused(tool) : { kind: 'allowed' };
   }
 
   dispose(): void {
@@ -93,8 +92,4 @@ function refused({ name }: ConversationTool): Permit {
     kind: 'refused',
     why: `the person did not allow the call of "${name}". Do not call it again unless you are asked to.`,
   };
-}
-
-function isAnswer(value: unknown): value is Answer {
-  return answers.includes(value);
 }

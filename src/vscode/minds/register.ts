@@ -29,7 +29,7 @@ export function registerMinds(shell: Shell, pages: CallPages): vscode.Disposable
   const deps = { ...shell, team, pages, artifacts, questions, problems };
 
   slot.observe((phase) => [
-    ...problems.problems(slot.toolsets, (server) => placeIn(slot, server)),
+    ...problems.problems(slot.toolsets, (server) => slot.serverOf(server)?.place ?? firstFile(slot)),
     ...problemsOfTeam(phase, slot, team),
   ]);
   const participant = vscode.chat.createChatParticipant(participantId, async (...request) => {
@@ -62,8 +62,7 @@ export function registerMinds(shell: Shell, pages: CallPages): vscode.Disposable
   );
 }
 
-function placeIn(slot: EngineSlot, server: string | undefined): Place | undefined {
-  if (server !== undefined) return slot.serverOf(server)?.place;
+function firstFile(slot: EngineSlot): Place | undefined {
   const [first] = slot.state.snapshot.servers;
   return first && { file: first.source, range: startOfFile };
 }

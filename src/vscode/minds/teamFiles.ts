@@ -22,8 +22,9 @@ export class TeamFiles implements vscode.Disposable {
   private readonly changes = new Emitter<TeamView>();
   private files: FollowedFiles<TeamFile> | undefined;
   private reader: typeof teamModule | undefined;
-  /** The last valid team of each file, and the problems of all. */
+  /** The last valid team of each file. */
   private readonly valid = new Map<string, Team>();
+  /** The problems of all files, without those of grants. */
   private own: readonly Problem[] = [];
   private isRead = false;
   view: TeamView = { teams: [], members: [], spokesperson: undefined };
@@ -34,13 +35,14 @@ export class TeamFiles implements vscode.Disposable {
   /** Begins if the workspace is trusted. Call it again when the workspace becomes trusted. */
   start(): void {
     if (this.files || !vscode.workspace.isTrusted) return;
-    this.files = new FollowedFiles<TeamFile>({
+    const files = new FollowedFiles<TeamFile>({
       clock: this.clock,
       wanted: () => folderPaths().map((folder) => ({ file: join(folder, teamPath), folder })),
       patternOf: ({ folder }) => new vscode.RelativePattern(vscode.Uri.file(folder), teamPath),
-      onChange: () => void this.read(),
+      onChange: () => void this.read(files),
     });
-    this.files.follow();
+    this.files = files;
+    files.follow();
   }
 
   /** Never rejects. */
@@ -52,8 +54,7 @@ export class TeamFiles implements vscode.Disposable {
 
   problems(configured: readonly ConfiguredToolset[], passing: ReadonlySet<string>): readonly Problem[] {
     if (!this.reader) return this.own;
-    const merged = this.reader.mergedTeams(this.teams());
-    return [...this.own, ...merged.problems, ...this.reader.grantProblems(merged.teams, configured, passing)];
+    return [...this.own, ...this.reader.grantProblems(this.view.teams, configured, passing)];
   }
 
   dispose(): void {
@@ -61,24 +62,22 @@ export class TeamFiles implements vscode.Disposable {
     this.changes.dispose();
   }
 
-  private async read(): Promise<void> {
-    if (this.files?.all.some(({ text }) => text !== undefined)) this.reader ??= await import('../../core/team/team.js');
-    const all = this.files?.all ?? [];
-    this.own = all.flatMap(({ source, text }) => {
-      const { team, problems } = this.reader?.parseTeam({ ...source, text }) ?? { team: undefined, problems: [] };
-      if (team) this.valid.set(source.file, team);
+  private async read(files: FollowedFiles<TeamFile>): Promise<void> {
+    if (files.all.some(({ text }) => text !== undefined)) this.reader ??= await import('../../core/team/team.js');
+    const { all } = files;
+    const problems = all.flatMap(({ source, text }) => {
+      const read = this.reader?.parseTeam({ ...source, text });
+      if (read?.team) this.valid.set(source.file, read.team);
       else if (text === undefined) this.valid.delete(source.file);
-      return problems;
+      return read?.problems ?? [];
     });
     this.isRead = all.every(({ file }) => file.content !== undefined);
-    const teams = this.reader?.mergedTeams(this.teams()).teams ?? [];
+    const valid = all.flatMap(({ source }) => this.valid.get(source.file) ?? []);
+    const { teams = [], problems: shared = [] } = this.reader?.mergedTeams(valid) ?? {};
+    this.own = [...problems, ...shared];
     const members = teams.flatMap((team) => team.members);
     const chosen = teams.find(({ spokesperson }) => spokesperson !== undefined)?.spokesperson;
     this.view = { teams, members, spokesperson: members.find(({ id }) => id === chosen) };
     this.changes.fire(this.view);
-  }
-
-  private teams(): Team[] {
-    return this.files?.all.flatMap(({ source }) => this.valid.get(source.file) ?? []) ?? [];
   }
 }

@@ -4,9 +4,9 @@
  */
 import type { Place, Problem } from '../../core/base/problem.js';
 import { shortList } from '../../core/base/text.js';
+import type { EndpointState } from '../../core/gateway/http/stableEndpoint.js';
 import type { StatusSnapshot } from '../../core/reconcile/status.js';
 import { toolsForEditor, type Toolset } from '../../core/tools/catalogue.js';
-import type { EditorEndpoint } from '../engine/editorEndpoint.js';
 import type { WindowState } from '../engine/engineSlot.js';
 
 /** The state of a server does not matter: with each change of definitions, the editor's agent host ends all sessions. */
@@ -17,7 +17,7 @@ export function labelsOf({ servers }: StatusSnapshot, toolsets: readonly Toolset
 }
 
 /** True while the toolsets or their address are unknown. */
-export function isBeginning(phase: WindowState['phase'], endpoint: EditorEndpoint['state'] | undefined): boolean {
+export function isBeginning(phase: WindowState['phase'], endpoint: EndpointState | undefined): boolean {
   if (phase === 'reading') return endpoint === undefined || endpoint.kind === 'starting';
   // A window that serves without an engine has unreadable files or a defect, so nothing follows.
   return phase === 'serving' && endpoint?.kind === 'starting';

@@ -46,6 +46,8 @@ const graceInAll = 20_000;
 
 export class Presenter implements Disposable {
   private readonly watches = new Map<string, Watch>();
+  /** The toolsets with a start that runs. It may outlive its watch. */
+  private readonly starting = new Set<string>();
 
   constructor(private readonly deps: PresenterDeps) {}
 
@@ -58,7 +60,7 @@ export class Presenter implements Disposable {
     for (const toolset of toolsets) {
       const watch = this.watches.get(toolset.id);
       if (watch) watch.change(toolset);
-      else this.watches.set(toolset.id, new Watch(toolset, this.deps));
+      else this.watches.set(toolset.id, new Watch(toolset, this.starting, this.deps));
     }
     if (gone.some(([, { absence }]) => absence)) this.deps.onChange();
   }
@@ -94,7 +96,6 @@ class Watch implements Disposable {
   absence: Absence | undefined;
   private looks = 0;
   private startsLeft = mostStarts;
-  private starting = false;
   private phase: 'awaited' | 'shown' | 'vanished' = 'awaited';
   private since: number;
   private connectedSince: number | undefined;
@@ -106,6 +107,7 @@ class Watch implements Disposable {
 
   constructor(
     public toolset: Toolset,
+    private readonly starting: Set<string>,
     private readonly deps: PresenterDeps,
   ) {
     this.since = deps.clock.now();
@@ -183,15 +185,15 @@ class Watch implements Disposable {
 
   private start(): void {
     const { stage, log } = this.deps;
-    if (this.starting || this.startsLeft === 0 || stage.switchedOff() !== undefined) return;
-    this.starting = true;
-    this.startsLeft--;
     const label = this.toolset.id;
+    if (this.starting.has(label) || this.startsLeft === 0 || stage.switchedOff() !== undefined) return;
+    this.starting.add(label);
+    this.startsLeft--;
     stage
       .startServer(label)
       .catch((error: unknown) => log.write('debug', `${label}: the editor did not start it: ${asText(error)}`))
       .finally(() => {
-        this.starting = false;
+        this.starting.delete(label);
         if (this.phase !== 'shown' && stage.isConnected(label)) this.look();
       });
   }

@@ -8,8 +8,8 @@ import type { AddressInfo } from 'node:net';
 import { systemClock } from '../../../src/core/base/clock.js';
 import { nextEvent } from '../../../src/core/base/events.js';
 import { createGateway, type Gateway } from '../../../src/core/gateway/http/gateway.js';
-import type { EndpointState } from '../../../src/core/gateway/http/stableEndpoint.js';
-import { EditorEndpoint } from '../../../src/vscode/engine/editorEndpoint.js';
+import { StableEndpoint, type EndpointState } from '../../../src/core/gateway/http/stableEndpoint.js';
+import { KeptAddress } from '../../../src/vscode/engine/editorEndpoint.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
 import { Secrets } from '../../support/core/person.js';
 import { within } from '../../support/core/within.js';
@@ -19,7 +19,7 @@ describe('the address of the editor (G2)', () => {
   let secrets: Secrets;
   let log: MemoryLog;
   let kept: string[];
-  const windows: EditorEndpoint[] = [];
+  const windows: StableEndpoint[] = [];
   const strangers: Server[] = [];
 
   beforeEach(() => {
@@ -34,8 +34,10 @@ describe('the address of the editor (G2)', () => {
   });
 
   function open(workspace = `folder of ${process.pid}`, clock: FakeClock | typeof systemClock = systemClock) {
-    const window = new EditorEndpoint({
-      address: { workspace, editor: 'Editor', secrets },
+    const secret = new KeptAddress({ workspace, secrets }, clock, log);
+    const window = new StableEndpoint({
+      port: 0,
+      secret,
       clock,
       log,
       keepSecret: (values) => {
@@ -52,10 +54,10 @@ describe('the address of the editor (G2)', () => {
         }),
     });
     windows.push(window);
-    return window;
+    return Object.assign(window, { renew: () => secret.renew() });
   }
 
-  const listening = async (window: EditorEndpoint): Promise<Extract<EndpointState, { kind: 'listening' }>> => {
+  const listening = async (window: StableEndpoint): Promise<Extract<EndpointState, { kind: 'listening' }>> => {
     if (window.state.kind !== 'listening') {
       const changed = nextEvent(window.onDidChange, ({ kind }) => kind === 'listening');
       await within(changed, 'listening', () => JSON.stringify(window.state));
@@ -64,7 +66,7 @@ describe('the address of the editor (G2)', () => {
     return window.state;
   };
 
-  const addressOf = ({ gateway }: EditorEndpoint): ReturnType<Gateway['endpoint']> => {
+  const addressOf = ({ gateway }: StableEndpoint): ReturnType<Gateway['endpoint']> => {
     assert.ok(gateway);
     return gateway.endpoint('a', 'editor');
   };

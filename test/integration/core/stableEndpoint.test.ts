@@ -24,10 +24,10 @@ describe('stable endpoint (G6)', () => {
 
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  function open(port: number): { endpoint: StableEndpoint; clock: FakeClock; secrets: string[] } {
+  function open(port?: number): { endpoint: StableEndpoint; clock: FakeClock; secrets: string[] } {
     const [backend, clock, log, secrets] = [new FakeBackend(), new FakeClock(), new MemoryLog(), [] as string[]];
     const endpoint = new StableEndpoint({
-      port,
+      ...(port !== undefined && { port }),
       secret: secretInFile(file, { kind: 'serve', version: '1' }, clock),
       clock,
       log,
@@ -63,6 +63,27 @@ describe('stable endpoint (G6)', () => {
     assert.deepEqual(new Set(secrets), new Set([readFileSync(file, 'utf8').trim()]));
     await second.dispose();
     await assertRefused(state.port);
+  });
+
+  it('An endpoint begins with its first port, and moves to another one', async () => {
+    const { endpoint, clock } = open();
+    clock.advance(60_000);
+    assert.equal(endpoint.state.kind, 'starting');
+    endpoint.use(0);
+    const first = await reaches(endpoint, 'listening');
+    assert.ok(first.kind === 'listening');
+    const other = open(0).endpoint;
+    const taken = await reaches(other, 'listening');
+    assert.ok(taken.kind === 'listening');
+    endpoint.use(taken.port);
+    assert.equal(endpoint.state.kind, 'starting');
+    assert.deepEqual(await reaches(endpoint, 'portTaken'), { kind: 'portTaken', port: taken.port });
+    await assertRefused(first.port);
+    endpoint.use(1);
+    endpoint.use(first.port);
+    assert.deepEqual(await reaches(endpoint, 'listening'), first);
+    await Promise.all([endpoint.dispose(), other.dispose()]);
+    await assertRefused(first.port);
   });
 
   it('An endpoint that ends during its start does not listen', async () => {

@@ -46,8 +46,9 @@ export interface EndpointSecret {
   after?(taken: number, token: string): Promise<NextAddress>;
 }
 
-export interface StableEndpointDeps {
-  readonly port: number;
+interface StableEndpointDeps {
+  /** The port to listen on, or 0 for a port that the system chooses. Without it, `use` names the first port. */
+  readonly port?: number;
   readonly secret: EndpointSecret;
   readonly clock: Clock;
   readonly log: Log;
@@ -66,14 +67,25 @@ export class StableEndpoint {
   private watched: Disposable | undefined;
   private retry: Disposable | undefined;
   private ended = false;
+  /** The last port given to `use`. */
+  private wanted: number | undefined;
+  /** The wanted port of the last attempt. */
+  private tried: number | undefined;
   /** A port chosen by the system is kept too. */
-  private port: number;
+  private port = 0;
   state: EndpointState = { kind: 'starting' };
 
   readonly onDidChange = this.changes.event;
 
   constructor(private readonly deps: StableEndpointDeps) {
-    this.port = deps.port;
+    this.use(deps.port);
+  }
+
+  /** Sessions on another port end. */
+  use(port: number | undefined): void {
+    if (this.ended || port === undefined || port === this.wanted) return;
+    this.wanted = port;
+    this.enter({ kind: 'starting' });
     this.begin();
   }
 
@@ -98,24 +110,29 @@ export class StableEndpoint {
   /** Never rejects. */
   private async listen(): Promise<void> {
     const { secret, log } = this.deps;
+    const { wanted = 0 } = this;
+    const isOver = (): boolean => this.ended || wanted !== this.wanted;
     try {
       const token = await secret.read();
       // Following begins after the first reading, so the first event is a later change.
       if (this.ended) return;
       this.watched ??= this.store.add(secret.watch(() => this.begin()));
-      if (this.open?.token === token) return;
-      if (this.open) {
+      if (wanted !== this.tried) {
+        this.port = wanted;
+        this.tried = wanted;
+      } else if (this.open?.token === token) return;
+      else if (this.open) {
         log.write('info', 'The token of the endpoint was renewed, and its sessions are closed.');
         this.enter({ kind: 'starting' });
       }
       await this.close();
       const instead = await this.openWith(token);
-      if (this.ended) return;
+      if (isOver()) return;
       await secret.noteAddress?.(this.port);
       this.enter({ kind: 'listening', port: this.port, ...(instead && { instead }) });
     } catch (error) {
       await this.close();
-      if (this.ended) return;
+      if (isOver()) return;
       const { message } = error as Error;
       this.enter(isTaken(error) ? { kind: 'portTaken', port: this.port } : { kind: 'failed', reason: message });
       this.retry = this.deps.clock.after(again, () => this.begin());

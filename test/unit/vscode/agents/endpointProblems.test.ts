@@ -20,9 +20,9 @@ describe('an Agents window in which the extension does not run', () => {
 
 describe('a port that the settings of a workspace ask for', () => {
   it('a port of the workspace is reported until the person chooses it', () => {
-    const problem = agentEndpointProblem({ kind: 'off' }, 7000);
+    const problem = agentEndpointProblem(undefined, 7000);
     assert.equal(problem?.code, 'endpoint-port-unconfirmed');
     assert.match(problem?.message ?? '', /port 7000/);
-    assert.equal(agentEndpointProblem({ kind: 'off' }), undefined);
+    assert.equal(agentEndpointProblem(undefined), undefined);
   });
 });

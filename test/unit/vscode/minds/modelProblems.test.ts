@@ -7,8 +7,7 @@ import { tool } from '../../minds/fakes.js';
 import { file, toolset } from '../views/statuses.js';
 
 const at = (line: number): Place => ({ file, range: { ...startOfFile, start: { line, character: 2 } } });
-const placeOf = (server: string | undefined): Place | undefined =>
-  server === undefined ? at(0) : server === 'shop' ? at(7) : undefined;
+const placeOf = (server: string | undefined): Place => at(server === 'shop' ? 7 : 0);
 const toolsets = [toolset('shop', 'shop_count', 'shop_echo')];
 
 function refusal(conversation: string, changes: Partial<Refusal> = {}): Refusal {

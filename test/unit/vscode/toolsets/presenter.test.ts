@@ -80,6 +80,19 @@ describe('Presenter', () => {
     assert.deepEqual(messages(), []);
   });
 
+  it('does not start a toolset that goes and comes back during a start a second time', async () => {
+    let finish = (): void => {};
+    stage.onStart = () => new Promise((resolve) => (finish = resolve));
+    presenter.expect([demo]);
+    presenter.expect([]);
+    presenter.expect([demo]);
+    await clock.flow(1_000);
+    assert.deepEqual(stage.starts, ['demo']);
+    finish();
+    await clock.flow(1_000);
+    assert.deepEqual(stage.starts, ['demo', 'demo']);
+  });
+
   it('starts a toolset until the editor shows its tools, and then not again', async () => {
     const announced = clock.now();
     stage.onStart = async (label) => {
