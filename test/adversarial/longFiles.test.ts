@@ -350,9 +350,9 @@ const rooms = [
 
 /** Reasons to leave a text parameter out. */
 const notFed: Readonly<Record<string, readonly string[]>> = {
-  'It is given the name of a header that the protocol has, which is short.': ['headerOfProtocol'],
   'It takes a path of this machine, a hash, or a text of our own.': [
-    'printOf',
+    'isPrint',
+    'open',
     'sourceFiles',
     'userFile',
     'isUserFile',
@@ -387,11 +387,10 @@ const notFed: Readonly<Record<string, readonly string[]>> = {
   ],
   'It asks a listener, and reads no more of its answer than a proof has.': ['knowsToken'],
   'It puts the text into another one and does not look at it.': [
-    'versionUnsupported',
-    'serversNotAMap',
     'duplicateServer',
     'idInOtherFolder',
     'serverShadowed',
+    'reviewOf',
     'note',
   ],
 };

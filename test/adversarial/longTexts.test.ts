@@ -18,6 +18,7 @@ import { sketch } from '../../src/core/yaml/sketch.js';
 import { outline } from '../../src/core/authoring/outline.js';
 import { curate, type CurationRules } from '../../src/core/tools/curate.js';
 import { canonicalTool } from '../../src/core/tools/canonicalTool.js';
+import { accepts } from '../../src/core/tools/schemaEdits.js';
 import { completed, overridden } from '../../src/core/tools/override.js';
 import { compilePattern } from '../../src/core/tools/patterns.js';
 import { admitsResource, contentsRefused } from '../../src/core/tools/promptsAndResources.js';
@@ -108,6 +109,8 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
       canonicalTool({ name: text, inputSchema: schema }),
     ];
   },
+  'a value for a schema of a server': (text) =>
+    accepts({ const: text, properties: { [text]: { pattern: text } } }, text, { type: 'object' }),
   'a pattern with many wildcards': (text) => compilePattern('*a*b*a*b*c*d*'.repeat(20)).matches(text),
   'a long pattern': (text) => compilePattern(`*${text}*`).matches(text.slice(0, 8 * 1024)),
   'a requested resource': (text) => [
@@ -290,7 +293,6 @@ const notFed: Readonly<Record<string, readonly string[]>> = {
     'entryMalformed',
     'listIncomplete',
     'withNotes',
-    'even',
     'clientRequest',
     'refuse',
     'resultMessage',
@@ -298,6 +300,9 @@ const notFed: Readonly<Record<string, readonly string[]>> = {
     'presentAnswer',
     'headerFor',
     'broken',
+    'hasFields',
+    'refuseAll',
+    'inFormOf',
   ],
   'It takes a path of this machine or a text of our own.': [
     'realPath',
@@ -318,10 +323,12 @@ const notFed: Readonly<Record<string, readonly string[]>> = {
     'windowsProgram',
     'posixProgram',
     'fileOf',
-    'failure',
     'checkAddress',
+    'procEntry',
   ],
   'It is part of the way of each message, which `longMessages.test.ts` sends.': [
+    'call',
+    'readPieces',
     'hear',
     'handle',
     'answerIn',
@@ -330,8 +337,6 @@ const notFed: Readonly<Record<string, readonly string[]>> = {
     'set',
     'note',
     'holders',
-    'begin',
-    'end',
     'find',
     'ask',
     'progress',
@@ -353,8 +358,6 @@ const notFed: Readonly<Record<string, readonly string[]>> = {
     'post',
     'get',
     'requestId',
-    'cancelledRequest',
-    'cancel',
     'cancelCall',
     'abort',
   ],
@@ -367,7 +370,6 @@ const notFed: Readonly<Record<string, readonly string[]>> = {
     'completed',
     'fail',
     'isFree',
-    'urlOf',
     'noteProgram',
     'callsInFlight',
     'setProtocolVersion',

@@ -312,7 +312,9 @@ const longestSecretName = 100;
 function nameBefore(text: string): string | undefined {
   const rest = text.trimEnd();
   const word = rest.length < text.length ? (/[A-Za-z]{5,6}$/.exec(rest)?.[0] ?? '') : '';
-  const sign = (/^(?:bearer|basic|token)$/i.test(word) ? rest.slice(0, -word.length) : rest).trimEnd();
+  const sign = (
+    ['bearer', 'basic', 'token'].includes(word.toLowerCase()) ? rest.slice(0, -word.length) : rest
+  ).trimEnd();
   if (!/[=:]$/.test(sign)) return undefined;
   return /[A-Za-z_][\w.-]*$/.exec(sign.slice(0, -1).trimEnd())?.[0];
 }
