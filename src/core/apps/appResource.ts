@@ -36,7 +36,6 @@ export function appFault(uri: string, contents: unknown): string | undefined {
   return typeof text === 'string' || typeof blob === 'string' ? undefined : 'the resource has no content';
 }
 
-/** Returns a phrase if the content is too large for an app. */
 export function appTooLarge(contents: unknown): string | undefined {
   const bytes = Math.ceil(bytesIn(objectsIn(contents)));
   return bytes <= largestApp ? undefined : `it has ${bytes} bytes, but an app may have at most ${largestApp}`;

@@ -1,8 +1,6 @@
 /**
- * Carries data to and from apps through the editor (G8, measured on VS Code 1.139.1). The editor passes our result to
- * an app unchanged, and replaces every text by the structured content for the model. A call of an app does not name its
- * conversation. So the result for the model has the app's part in `_meta`, with a token for the conversation. A script
- * in the page puts that part in its place, and adds the token to the app's requests.
+ * In VS Code 1.139.1, structure replaces every text for the model, and a call of an app does not name its conversation.
+ * So `_meta` has the app's part and a token for the conversation, and a script in the page uses both (G8).
  */
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { isObject } from '../base/isObject.js';

@@ -1,8 +1,4 @@
-/**
- * Makes the page around an app (G8), which is foreign and may be hostile. The app runs in a frame with an opaque
- * origin, which cannot open windows, navigate, download or ask the person anything. The frame inherits the policy of
- * the page around it.
- */
+/** Makes the page around a hostile app (G8). Its frame has an opaque origin and inherits the policy of this page. */
 import type { AppPage } from './appResource.js';
 import { isObject } from '../base/isObject.js';
 import { isLoopback } from '../base/loopback.js';
@@ -116,7 +112,6 @@ const mostSources = 64;
 /** Encrypted names of this machine count too. */
 const ofThisMachine = (source: string): boolean => isLoopback(/^[a-z]+:\/\/([^:/]+)/i.exec(source)?.[1] ?? '');
 
-/** @param ui `_meta.ui` of the page */
 export function contentSecurityPolicy(ui: Readonly<Record<string, unknown>>, isOfThisMachine: boolean): string {
   const csp = isObject(ui['csp']) ? ui['csp'] : {};
   const sources = (key: string): string => {

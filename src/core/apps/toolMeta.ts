@@ -8,7 +8,6 @@ export function appOf(tool: Described): string | undefined {
   return typeof uri === 'string' && uri !== '' ? uri : undefined;
 }
 
-/** True if the tool is hidden from models. */
 export function isForAppAlone(tool: Described): boolean {
   const visibility = visibilityOf(tool);
   return visibility !== undefined && visibility.includes('app') && !visibility.includes('model');

@@ -1,8 +1,6 @@
 /**
- * Joins one stdio client to the gateway (G6) by two peers: each answers with the results of the other. A client of the
- * legacy era is a session there; a client of the modern era has its own address. If the gateway has gone, it is looked
- * for again. Invariants: a request is sent again only if it was not delivered (X4) or only listens; every request is
- * answered, unless the client cancelled it; stdout has nothing but messages.
+ * Joins a stdio client to the gateway (G6). Invariants: a request is sent again only if it was not delivered (X4) or
+ * only listens; every request is answered, unless the client cancelled it; stdout has nothing but messages.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createHash } from 'node:crypto';

@@ -87,7 +87,6 @@ export class Line {
     return this.current !== from;
   }
 
-  /** The next message looks for the gateway again. */
   drop(way: Way): void {
     if (this.current === way) this.current = undefined;
   }

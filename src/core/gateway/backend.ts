@@ -19,7 +19,6 @@ export interface ServedToolset {
   readonly resources: readonly Resource[];
   readonly templates: readonly ResourceTemplate[];
   readonly features: ServerFeatures;
-  /** True if each conversation has its own instance (L1). */
   readonly isLeased?: boolean;
   /** True if a later edit may add features, and `list_changed` then reports them. */
   readonly canGain?: boolean;
@@ -30,7 +29,6 @@ export interface GatewayBackend {
   toolset(id: string, clientKind: ClientKind, conversation?: string): ServedToolset | undefined;
   /** For a configured toolset without tools. */
   placeholder(id: string, clientKind: ClientKind): ServedToolset | undefined;
-  /** Returns the reason for a client of a toolset that is missing now, as sentences. */
   whyGone(id: string): string;
   /** Resolves as soon as the server, or each of all, is not starting; rejects when the signal is aborted. */
   settled(id: string, signal: AbortSignal): Promise<void>;

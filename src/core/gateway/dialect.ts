@@ -1,7 +1,6 @@
 /**
- * Writes messages in the format of the client's protocol version (G2). Newer fields, kinds of content and questions are
- * left out or take an older form. `_meta` of requests, results and notifications exists in every version; `_meta` of
- * entries and content since 2025-06-18.
+ * Writes messages in the client's protocol version (G2). Newer fields, kinds of content and questions are left out or
+ * take an older form. `_meta` of entries and content exists since 2025-06-18, every other `_meta` in all versions.
  */
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { isObject } from '../base/isObject.js';
@@ -18,7 +17,6 @@ export function isAtLeast(version: SpokenVersion, first: SpokenVersion): boolean
   return version >= first;
 }
 
-/** Only what has a meaning in this version. */
 export function clientCapabilities(version: ProtocolVersion, said: Fields): Fields {
   // Tasks are an extension since 2026-07-28, and were different before.
   const declared = withoutTasks(said);

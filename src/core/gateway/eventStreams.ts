@@ -20,12 +20,8 @@ export interface OpenStream extends MessageStream {
   end(): void;
 }
 
-/** The reply to one POST. */
 export interface Reply extends MessageStream {
-  /**
-   * Settles one request of the POST; without an answer, it was cancelled. The last one ends the stream.
-   * @param status of a single answer, if its head has not gone out
-   */
+  /** Without an answer, the request was cancelled. The last one ends the stream. A sent head has no `status`. */
   settle(answer: string | undefined, status?: number): void;
   /** A later POST may bring another progress token. */
   progressToken?(): unknown;

@@ -7,7 +7,6 @@ export const everyToolset = '*';
 export interface Route {
   readonly clientKind: ClientKind;
   readonly toolset: string;
-  /** A client-chosen id that reserves the path for one conversation (G3). */
   readonly address?: string;
 }
 
@@ -19,7 +18,6 @@ const routePattern = /^\/(editor|mcp)(?:\/([A-Za-z0-9_-]{1,64}))?(?:\/c\/([A-Za-
 export const programsPath = '/programs';
 
 export interface ConnectedProgram {
-  /** Its name; empty if it gave none. */
   readonly program: string;
   readonly toolset: string;
 }

@@ -80,7 +80,6 @@ export function declaredCapabilities(capabilities: Fields): ClientCapabilities {
   return said;
 }
 
-/** True if the client shows the apps of servers (G8). */
 export function showsApps({ extensions }: Fields): boolean {
   return isObject(extensions) && isObject(extensions[uiExtension]);
 }
@@ -89,7 +88,6 @@ function parts(of: Fields, names: readonly string[]): Record<string, unknown> {
   return Object.fromEntries(names.filter((name) => isObject(of[name])).map((name) => [name, {}]));
 }
 
-/** Equal for clients with the same capabilities. */
 export function capabilitiesKey(capabilities: Fields): string {
   return canonicalJson(declaredCapabilities(capabilities));
 }
@@ -118,7 +116,6 @@ export function covers(a: Fields, b: Fields): boolean {
   return capabilitiesKey(union(a, b)) === capabilitiesKey(a);
 }
 
-/** Returns the error for the server, or undefined if the client may be asked this. */
 export function refusal(capabilities: Fields, method: string, params: Fields | undefined): RpcFailure | undefined {
   const said = declaredCapabilities(capabilities);
   if (method === 'roots/list') return said.roots ? undefined : lacks('roots');

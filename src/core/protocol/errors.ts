@@ -1,5 +1,3 @@
-/** Errors of JSON-RPC: the codes of its specification and of MCP, and an error as the answer to a request. */
-
 export const errorCodes = {
   parse: -32700,
   invalidRequest: -32600,
@@ -8,15 +6,12 @@ export const errorCodes = {
   internal: -32603,
   /** JSON-RPC leaves this code to implementations. Here: no room, no session, a connection that failed. */
   server: -32000,
-  /** MCP's code for a missing resource. */
   resourceNotFound: -32002,
   /** Only in 2025-11-25: a person must open pages before the call. */
   pagesRequired: -32042,
-  /** Since 2026-07-28: the headers of an HTTP request differ from its body. */
+  /** Since 2026-07-28, like the next two: the headers of an HTTP request differ from its body. */
   headerMismatch: -32020,
-  /** Since 2026-07-28: the client has not declared a capability needed by the request. */
   missingCapability: -32021,
-  /** Since 2026-07-28. */
   unsupportedVersion: -32022,
 } as const;
 

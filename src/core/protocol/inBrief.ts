@@ -1,13 +1,9 @@
-/** Short forms of foreign texts, for messages and logs. Everything here is pure. */
 import { withoutSecrets } from '../base/secrets.js';
 
 /** Secrets are longer than a short text, and half a secret must still be recognised. */
 const lookedAtBehind = 4096;
 
-/**
- * Shortens a text to `limit` characters, with a mark at the cut. Secret-looking parts are removed first (E4). The
- * redactor recognises a known secret at the mark. The cut is between words if this costs at most half of the text.
- */
+/** Removes what looks like a secret first (E4). The cut has a mark, and is between words if that costs at most half. */
 export function shortened(text: string, limit: number): string {
   const isLong = text.length > limit + lookedAtBehind;
   const whole = withoutSecrets(isLong ? `${text.slice(0, limit + lookedAtBehind)}…` : text);

@@ -208,7 +208,6 @@ class SliceReader {
     if (++this.containers > mostContainers) throw tooManyContainers();
   }
 
-  /** Returns the number of members. */
   private addMembers(to: Container, end: number, depth: number): number {
     const members = this.text.slice(this.at, end);
     const part = JSON.parse(Array.isArray(to) ? `[${members}]` : `{${members}}`) as Container;

@@ -102,7 +102,6 @@ export function readMessages(value: unknown): JSONRPCMessage[] | undefined {
   return messages.every((message) => message !== undefined) ? messages : undefined;
 }
 
-/** Undefined if the message means nothing. */
 export function wireMessage(message: Message): JSONRPCMessage | undefined {
   const jsonrpc = '2.0';
   if (message.kind === 'invalid') return undefined;
@@ -119,7 +118,6 @@ export function wireMessage(message: Message): JSONRPCMessage | undefined {
 
 const readStrictly = (value: unknown): Message => readMessage(value, false);
 
-/** @param isTolerant reads a message with faults if its meaning is clear */
 function readMessage(value: unknown, isTolerant: boolean): Message {
   if (!isObject(value)) return { kind: 'invalid', id: null, error: invalid('A message is a JSON object.') };
   const { jsonrpc, method } = value;

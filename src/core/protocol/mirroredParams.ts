@@ -9,7 +9,6 @@ export type MirroredParam = Readonly<{ header: string; path: readonly string[] }
 const annotation = 'x-mcp-header';
 const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const mirroredTypes = ['string', 'integer', 'boolean'];
-/** Keywords with data as their values, not schemas. */
 const dataKeywords = ['default', 'const', 'enum', 'examples'];
 
 /** By method: the parameter in the header `Mcp-Name`. */
@@ -34,7 +33,6 @@ export function toHeader(value: string): string {
 
 const plain = /^[\t\x20-\x7e]*$/;
 
-/** Returns undefined if the header is invalid. */
 export function fromHeader(header: string): string | undefined {
   if (!plain.test(header)) return undefined;
   const [, encoded] = /^=\?base64\?(.*)\?=$/s.exec(header) ?? [];

@@ -56,7 +56,6 @@ export interface ToolsetCall extends ToolCall, Destination {
 
 export interface ToolsetRequest extends OtherRequest, Destination {}
 
-/** @typeParam Beside further fields of a result */
 export type Outcome<Result, Beside = unknown> =
   | ({ readonly kind: 'result'; readonly result: Result } & Beside)
   | { readonly kind: 'error'; readonly code: number; readonly message: string; readonly data?: unknown }
@@ -92,7 +91,6 @@ export type ToolOutcome = Outcome<
     readonly folder?: string | undefined;
     /** The toolset of the tool, if the call did not name it. */
     readonly toolset?: string;
-    /** The tool's published name, if the client calls it by another. */
     readonly publishedName?: string;
     /** Present if no server answered the call and the host explains why. */
     readonly unanswered?: Unanswered;

@@ -1,8 +1,6 @@
 /**
- * Repairs what servers and clients send to the protocol's types, because strict readers after us would refuse a whole
- * list for one field (X3). A value of another type costs its field, or its entry of a list. A right value comes back as
- * the same object. It is written by hand, because a schema library is too slow for results of tools. The test compares
- * it with the schemas of the SDK.
+ * Repairs foreign values, because strict readers would refuse a whole list for one field (X3). A wrong value costs its
+ * field or entry; a right one is the same object. Written by hand, because schema libraries are too slow for results.
  */
 import { isObject } from '../base/isObject.js';
 import type { Fields } from './client.js';
@@ -46,7 +44,6 @@ function fields(optional: Readonly<Record<string, Shape>>, required: Readonly<Re
   };
 }
 
-/** A right value is not copied. */
 function repaired(value: Fields, keys: readonly string[], read: (key: string, given: unknown) => unknown): Fields {
   let changes: Map<string, unknown> | undefined;
   for (const key of keys) {
@@ -60,7 +57,6 @@ function repaired(value: Fields, keys: readonly string[], read: (key: string, gi
   return Object.fromEntries(entries.filter(([, given]) => given !== undefined)) as Fields;
 }
 
-/** An entry that does not fit is left out. */
 function mapOf(entry: Shape): Shape {
   return (value) => (isObject(value) ? repaired(value, Object.keys(value), (_, given) => entry(given)) : undefined);
 }
@@ -116,7 +112,6 @@ const moment: Shape = (value) => {
 
 const icon = fields({ mimeType: text, sizes: listOf(text), theme: oneOf('light', 'dark') }, { src: text });
 const annotations = fields({ audience: listOf(oneOf('user', 'assistant')), priority: share, lastModified: moment });
-/** The fields of everything with a name that a person sees. */
 const shown = { title: text, description: text, icons: listOf(icon), _meta: table };
 const described = { ...shown, mimeType: text, annotations };
 
@@ -281,7 +276,6 @@ export function presentAnswer(result: Fields): Record<string, unknown> {
   return withRightMeta(withoutNulls(result, none));
 }
 
-/** Returns the parameters of a message without the fields that are null. */
 export function presentParams(method: string, params: Fields): Record<string, unknown> {
   const known = Object.hasOwn(requests, method) ? requests[method] : undefined;
   const read = withRightMeta(withoutNulls(params, method === 'notifications/message' ? kept : none));

@@ -31,7 +31,6 @@ export const mostInBatch = 500;
 /** A client with this many unread bytes gets none of the less important notifications (S2). */
 export const mostUnread = 1 << 20;
 
-/** Batches were dropped in 2025-06-18. */
 export function allowsBatches(version: SpokenVersion): boolean {
   return version === '2025-03-26' || version === '2024-11-05';
 }
@@ -46,7 +45,6 @@ export const metaKeys = {
   subscriptionId: 'io.modelcontextprotocol/subscriptionId',
 } as const;
 
-/** Returns the `_meta` of parameters or of a result; empty without one. */
 export function metaOf(fields: Fields | undefined): Fields {
   const meta = fields?.['_meta'];
   return isObject(meta) ? meta : {};
@@ -71,7 +69,6 @@ export function isLoudEnough(level: unknown, least: string | undefined): boolean
 /** A server of 2026-07-28 may answer a call with a task before its result. */
 export const tasksExtension = 'io.modelcontextprotocol/tasks';
 
-/** Requests of clients about the task in `taskId`. */
 export const taskMethods: readonly string[] = ['tasks/get', 'tasks/update', 'tasks/cancel'];
 
 /** Only inside this program, for `subscriptions/listen`: a client begins and ends to watch the task in `taskId`. */
@@ -85,7 +82,6 @@ export function isAboutTask(method: string): boolean {
   return method === watchTask || taskMethods.includes(method);
 }
 
-/** @param declared by a client or by a server */
 export function knowsTasks({ extensions }: { readonly extensions?: unknown }): boolean {
   return isObject(extensions) && isObject(extensions[tasksExtension]);
 }
@@ -106,7 +102,6 @@ export function isFinal({ status }: Fields): boolean {
   return status === 'completed' || status === 'failed' || status === 'cancelled';
 }
 
-/** Returns the result of a finished task; undefined if it has none. */
 export function resultOfTask({ status, result }: Fields): Fields | undefined {
   return status === 'completed' && isObject(result) ? result : undefined;
 }
@@ -117,7 +112,6 @@ export function withoutTasks(declared: Fields): Fields {
   return { ...declared, extensions: Object.fromEntries(others) };
 }
 
-/** The error for a client asking about a task without having declared tasks. */
 export const tasksNotDeclared: RpcError = {
   code: errorCodes.missingCapability,
   message: 'The client has not declared that it supports tasks.',

@@ -3,7 +3,6 @@ export interface ArtifactOrigin {
   readonly server: string;
   /** The published name. */
   readonly tool: string;
-  /** Absent if the call belongs to no conversation. */
   readonly conversation?: string;
 }
 

@@ -10,7 +10,6 @@ export interface Binary {
   readonly uri: string | undefined;
   /** The declared type, or the type in a data URL. */
   readonly type: string | undefined;
-  /** Set for an image of a type that models take. */
   readonly imageType: string | undefined;
   readonly base64: string;
 }
@@ -192,7 +191,6 @@ const ownExtensions: Readonly<Record<string, readonly string[]>> = {
   font: ['woff2'],
 };
 
-/** Other types of an extension. */
 const otherTypes: Readonly<Record<string, readonly string[]>> = {
   jpg: ['image/jpeg'],
   svg: ['image/svg+xml'],

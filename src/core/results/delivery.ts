@@ -1,7 +1,6 @@
 /**
- * Prepares a result for a client. Bytes are saved as files for every client (V2). For the editor the result is made
- * readable (V1), and long texts go to files (V3): as few as possible, the longest first. If that is not enough, all
- * texts become one. Text for the user is measured apart from text for the model, so that neither gets into the other.
+ * Saves bytes as files (V2). For the editor, it makes a result readable (V1) and saves the fewest long texts too (V3).
+ * Text for the user is measured apart from text for the model, so that neither gets into the other.
  */
 import { StringDecoder } from 'node:string_decoder';
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/sdk/types.js';
@@ -40,7 +39,6 @@ export class Delivery {
     return (await this.readable(result, origin)).result;
   }
 
-  /** For a result that opens an app (G8). The token identifies the conversation. */
   async forEditorWithApp(result: CallToolResult, origin: ArtifactOrigin, token: string): Promise<CallToolResult> {
     const forModel = await this.readable(forModelOfApp(result), origin);
     return withAppPart(forModel.result, result, token);
@@ -99,7 +97,6 @@ function forModelOfApp(result: CallToolResult): CallToolResult {
 }
 
 function textsIn(content: CallToolResult['content']): string[] {
-  // Servers promise the declared type and may send anything.
   const parts: readonly Partial<ContentBlock>[] = Array.isArray(content) ? content : [];
   return parts.map((part) => (part?.type === 'text' && typeof part.text === 'string' ? part.text : ''));
 }

@@ -1,7 +1,6 @@
 /**
- * Keeps artifacts as `<folder>/artifacts/mcp/<server>/<tool>/<timestamp>-<uuid>.<extension>` (V2). The UUID identifies
- * the conversation. Invariants: under its name, a file is whole or absent; no other user may read it; its path has no
- * text of a caller or a server except the names of server and tool (E4).
+ * Keeps `<folder>/artifacts/mcp/<server>/<tool>/<timestamp>-<uuid>.<extension>` (V2). Invariants: a file is whole or
+ * absent; no other user may read it; its path has no foreign text except the names of server and tool (E4).
  */
 import path from 'node:path';
 import { mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
@@ -112,7 +111,6 @@ function onDisk(bytes: number): number {
   return Math.max(1, Math.ceil(bytes / blockSize)) * blockSize;
 }
 
-/** Returns the disk space of each file below a folder, oldest first. */
 async function sizesIn(root: string): Promise<Map<string, number>> {
   const files = await filesIn(root);
   const sized = files.map(async (file) => {

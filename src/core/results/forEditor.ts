@@ -1,7 +1,4 @@
-/**
- * Fits a tool result to the editor (V1, VS Code 1.139). The editor drops every text beside structured content, shows
- * the model only the text of an error, and throws if `content` is missing.
- */
+/** VS Code 1.139 (V1) drops text beside structure, shows models only text of errors, and throws without `content`. */
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/sdk/types.js';
 import { isDeepStrictEqual } from 'node:util';
 import { bareType, canonical, binaryOf, decodedSize } from './binaries.js';

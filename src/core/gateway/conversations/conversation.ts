@@ -1,8 +1,4 @@
-/**
- * One conversation of an agent with a toolset (G3), its id, and the client behind its requests. The editor's ids are
- * bare, and every other id has a prefix. So an identity of one kind never leads to a conversation of another kind
- * (G3d).
- */
+/** One conversation (G3), its id and client. All ids but the editor's have a prefix, so no id fits two kinds (G3d). */
 import { randomUUID } from 'node:crypto';
 import { BoundedMap } from '../../base/boundedMap.js';
 import type { Cancellation } from '../../base/cancellation.js';
@@ -24,13 +20,11 @@ import type { Listing, Topic } from './listings.js';
 /** A client whose last stream has closed may be silent this long, in milliseconds. */
 const quietLimitMs = 45_000;
 
-/** A session is a conversation with streams. Modern ones are kept in `conversations`. */
 export class Conversation {
   readonly toolset: string;
   readonly links = new Links();
   /** True if it has sent anything to an instance, so it may hold one. */
   hasCalled = false;
-  /** The number of requests in progress. */
   inUse = 0;
   /** Runs while it has had a stream and has none. */
   quiet: Disposable | undefined;
@@ -216,7 +210,6 @@ export class CallClient implements ServerClient {
 
 const conversationKey = 'vscode.conversationId';
 
-/** The beginnings of all ids but the editor's. */
 const prefixes = ['mcp-session:', 'mcp-address:', 'mcp-named:'];
 
 export const sessionConversation = (sessionId: string): string => `mcp-session:${sessionId}`;
@@ -230,10 +223,7 @@ export function conversationOf(meta: Fields | undefined): string | undefined {
   return prefixes.some((prefix) => conversation.startsWith(prefix)) ? undefined : conversation;
 }
 
-/**
- * By program, the key in `_meta` that names the conversation. A name counts only for its own program, and only if it is
- * unique. Claude Code 2.1.330, Copilot CLI 1.0.102 and the clients of the SDK name none.
- */
+/** The `_meta` key for the conversation. Claude Code 2.1.330, Copilot CLI 1.0.102 and the SDK's clients have none. */
 const namings: ReadonlyMap<unknown, string> = new Map([
   ['codex-mcp-client', 'threadId'],
   ['Visual Studio Code', conversationKey],
@@ -294,7 +284,6 @@ export function newSessionId(traits: SessionTraits, version: ProtocolVersion): s
   return `${randomUUID()}.${Buffer.from(kept).toString('base64url')}`;
 }
 
-/** Returns undefined if the id is not ours. */
 export function traitsIn(id: string): SessionTraits | undefined {
   const [whole, declaration = ''] = /^[0-9a-f-]{36}(?:\.([A-Za-z0-9_-]{1,600}))?$/.exec(id) ?? [];
   if (whole === undefined) return undefined;
@@ -320,7 +309,6 @@ interface OpenQuestion<About> {
 
 /** Questions to a client by their ids. Each is settled once, and then it is open no more. */
 export class OpenQuestions<About> extends Map<RequestId, OpenQuestion<About>> {
-  /** @param onWithdrawn called when aborting the signal withdraws the question */
   ask(id: RequestId, about: About, signal: AbortSignal, onWithdrawn?: () => void): Promise<Fields> {
     const withdrawn = new RpcFailure(errorCodes.server, 'The question was withdrawn.');
     if (signal.aborted) return Promise.reject(withdrawn);

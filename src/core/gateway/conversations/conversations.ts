@@ -1,7 +1,4 @@
-/**
- * Keeps the conversations of modern requests (G3), within a bound. One with its own address can be ended there, and
- * ends after its program has gone (L2a). Others end as their leases do (L2).
- */
+/** Modern conversations (G3). One with an address ends after its program (L2a), others end as their leases do (L2). */
 import type { Clock } from '../../base/clock.js';
 import type { Disposable } from '../../base/disposables.js';
 import { expectedClient, noClient, type ServerClient } from '../../protocol/client.js';
@@ -13,7 +10,6 @@ export type ConversationKey = Pick<Conversation, 'toolset' | 'id'>;
 
 export class Conversations implements Disposable {
   private readonly kept = new Map<string, Conversation>();
-  /** The streams that hold a conversation open, and the program at its address. */
   private readonly attending = new Map<string, { streams: number; readonly toolset: string; program: string }>();
 
   /** @param ended called when the leases of a conversation are to end */

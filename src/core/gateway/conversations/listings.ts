@@ -1,7 +1,6 @@
 /**
- * Keeps the lists of a toolset for each kind of client and protocol version. A conversation outside the editor has its
- * own listing (G3g). Invariants: one version is one list, for the whole gateway; an unchanged list keeps its version. A
- * removed toolset has an empty list, because only a client can end its session without losing calls in flight (R4).
+ * Lists of toolsets. Invariants: one version is one list, for the whole gateway; an unchanged list keeps its version.
+ * A removed toolset has an empty list, because only a client can end its session without losing calls in flight (R4).
  */
 import { randomInt } from 'node:crypto';
 import { appOf } from '../../apps/toolMeta.js';
@@ -31,7 +30,6 @@ export class Listing {
   constructor(
     readonly toolset: string,
     readonly clientKind: ClientKind,
-    /** Undefined if the listing is for all. */
     readonly conversation: string | undefined,
     private readonly ask: () => ServedToolset | undefined,
     toPages: ToPages,
@@ -73,7 +71,6 @@ export class Listing {
     return this.served ? appsIn(this.served) : new Map();
   }
 
-  /** The parameters to mirror in headers, by the listed name of the tool (X8b). */
   get mirrored(): ReadonlyMap<string, readonly MirroredParam[]> {
     return this.served ? mirroredIn(this.served) : new Map();
   }
@@ -87,7 +84,6 @@ export class Listing {
   }
 }
 
-// Each toolset is looked through once for all clients.
 const appsIn = perObject(({ tools }: ServedToolset) => {
   const apps = tools.map((tool) => [tool.name, appOf(tool)] as const);
   return new Map(apps.filter((app): app is [string, string] => app[1] !== undefined));
@@ -116,7 +112,6 @@ interface ListingsDeps {
   readonly pageSize: number;
   /** Changes within this time of the first one are announced together, in milliseconds. */
   readonly coalesceMs: number;
-  /** Gets a fresh listing whose clients need a notification. */
   readonly announce: (listing: Listing) => void;
 }
 
@@ -209,7 +204,6 @@ type ToPages = (entries: readonly object[]) => readonly string[];
 const nothing: readonly object[] = [];
 
 class PagedList {
-  /** Versions are counted over the whole gateway, so two lists never share one. */
   version = 0;
   private entries: readonly object[] | undefined;
   private pages: readonly string[] = [];

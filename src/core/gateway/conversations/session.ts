@@ -1,4 +1,3 @@
-/** Sessions of the protocol versions before 2026-07-28, and the questions to their clients. */
 import { randomUUID } from 'node:crypto';
 import { BoundedMap } from '../../base/boundedMap.js';
 import { reasonOf } from '../../base/cancellation.js';
@@ -32,7 +31,6 @@ const maxStreams = 8;
 /** The oldest conversation is forgotten. Its leases then end when idle, not with the session. */
 const mostConversations = 1_000;
 
-/** What a client knows about the lists of one topic. */
 interface Knowledge {
   /** The client has the lists of this version, or is about to read them. */
   known: number;
@@ -48,9 +46,8 @@ interface SessionOrigin {
 }
 
 /**
- * The session owes `list_changed` while a list differs from the client's newest one. The notification goes out at once,
- * and again when a listening stream opens, because an earlier stream may have lost it. It precedes the result of a call
- * if the list changed during the call, so the editor has the new tools before the model reads the result.
+ * Owes `list_changed` while the client's list is old: at once, and on a new listening stream, because the last one may
+ * have lost it. It precedes the result of a call that changed the list, so the model reads it with the new tools.
  */
 export class Session extends Conversation implements Client {
   readonly clientKind: ClientKind;
@@ -193,11 +190,7 @@ export interface SessionStart {
   readonly isContinued?: boolean;
 }
 
-/**
- * Keeps the sessions of a gateway: the one idle for longest makes room (G2). An agent host deletes all sessions when a
- * server is added or removed, and nothing identifies the next ones (G3k). Invariant: a session continues an earlier one
- * only if no other one waits.
- */
+/** An agent host deletes all sessions if servers change (G3k). A session continues one only if no other one waits. */
 export class Sessions implements Disposable {
   private readonly byId = new Map<string, Session>();
   private readonly deleted = new BoundedMap<string, true>(mostDeleted);
@@ -310,10 +303,7 @@ const notAnObject: RpcError = {
   message: 'The client answered with a result that is not an object.',
 };
 
-/**
- * Sends requests of servers to the client of one session (G4). They get new ids and progress tokens, because requests
- * of several servers meet here. Invariants: a request is settled once; none is open after the session has closed.
- */
+/** Requests of several servers to one client (G4), under new ids. Each is settled once; none outlives the session. */
 export class ClientRequests {
   private readonly open = new OpenQuestions<AskOptions['onProgress']>();
   private isClosed = false;

@@ -1,7 +1,4 @@
-/**
- * Serves the paths of the gateway as Streamable HTTP. For the editor, any status but 200 is a broken connection. The
- * exception is 404 for a lost session: the editor then begins another (G3b).
- */
+/** Streamable HTTP. For the editor, any status but 200 breaks the connection, except 404 for a lost session (G3b). */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { limited, type Clock } from '../../base/clock.js';
 import { isObject } from '../../base/isObject.js';
@@ -34,7 +31,6 @@ import { everyToolset, type Route } from '../routes.js';
 interface EndpointDeps extends StatelessDeps {
   readonly sessions: Sessions;
   readonly stateless: Stateless;
-  /** The editor's name in `clientInfo`; if absent, every client at its paths is the editor. */
   readonly editorName: string | undefined;
   readonly body: BodyLimits;
   readonly onClient: (clientKind: ClientKind, capabilities: Fields) => void;

@@ -1,7 +1,6 @@
 /**
- * Serves the toolsets to agents as an MCP server (G2). It uses `node:http` directly, because a general transport costs
- * each call as much as the rest of the way (P3). Invariants: a client without the token gets nothing; the editor never
- * gets 401, 403 or 5xx, because they cancel its other calls or open a sign-in (G3b); after `dispose` no socket is open.
+ * Invariants: without the token a client gets nothing; the editor never gets 401, 403 or 5xx, because they cancel its
+ * other calls or open a sign-in (G3b). It uses `node:http`: a general transport would double the cost of a call (P3).
  */
 import { timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
@@ -29,7 +28,6 @@ import { isEditorPath, isRestPath, parseRoute, programsPath, routePath } from '.
 import { Endpoint, readBody, refuse, type BodyLimits } from './endpoint.js';
 import { refuseRest, serveRest, type RestBackend, type RestDeps } from './rest.js';
 
-/** The largest number of sockets without the token. */
 export const mostStrangers = 64;
 
 const usualLimits = {
@@ -39,7 +37,6 @@ const usualLimits = {
   /** The number of calls in flight in one session. */
   maxCalls: 1_024,
   keepAliveMs: 15_000,
-  /** Changes within this time are announced together, in milliseconds. */
   coalesceMs: 20,
   pageSize: 1_000,
 };
@@ -65,7 +62,6 @@ export interface GatewayDeps {
 }
 
 export interface StableAddress {
-  /** 0: the system chooses. */
   readonly port: number;
   readonly token: string;
   /** Agents (G6) do not get the editor's paths, and each of their sessions is one conversation. */
@@ -99,7 +95,6 @@ export class Gateway {
   port: number | undefined;
   private disposal: Promise<void> | undefined;
 
-  /** A toolset's sessions, lists or calls in flight changed. */
   readonly onDidChangeActivity = this.activity.event;
 
   constructor(private readonly deps: GatewayDeps) {
@@ -177,7 +172,6 @@ export class Gateway {
     const sessions = clientKind === undefined ? all : all.filter((session) => session.clientKind === clientKind);
     return {
       sessions: sessions.length,
-      /** The number of sessions with at least one list of tools and a present client. */
       listed: sessions.filter((session) => session.hasListed && !session.hasLeft).length,
       callsInFlight:
         sessions.reduce((sum, session) => sum + session.calls.size, 0) +

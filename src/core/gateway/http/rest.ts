@@ -1,7 +1,4 @@
-/**
- * Serves the list of upstream servers over REST, on the listener of MCP and with the same token (G7). Invariants: every
- * answer is JSON; an error has a code and a sentence; no exception reaches the client.
- */
+/** Upstream servers over REST (G7). Answers are JSON; an error has a code and a sentence; no exception gets out. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../../base/clock.js';
 import type { Log } from '../../base/log.js';

@@ -1,7 +1,4 @@
-/**
- * Keeps a gateway on a lasting port and with a lasting secret, so its clients find it again (G2, G6). Invariants: at
- * most one gateway; clients with the old secret lose their connection at a renewal; after `dispose` nothing listens.
- */
+/** At most one gateway, with a lasting port and secret (G6). A renewal disconnects clients with the old secret. */
 import type { Clock } from '../../base/clock.js';
 import { DisposableStore, type Disposable } from '../../base/disposables.js';
 import { Emitter } from '../../base/events.js';
@@ -67,9 +64,7 @@ export class StableEndpoint {
   private watched: Disposable | undefined;
   private retry: Disposable | undefined;
   private ended = false;
-  /** The last port given to `use`. */
   private wanted: number | undefined;
-  /** The wanted port of the last attempt. */
   private tried: number | undefined;
   /** A port chosen by the system is kept too. */
   private port = 0;

@@ -1,7 +1,4 @@
-/**
- * The methods for clients. The gateway itself answers lists; an instance answers the rest. The order of `initialize`,
- * `initialized` and other messages is free, because the editor sends them in parallel.
- */
+/** The gateway answers lists, an instance the rest, in any order, because the editor sends messages in parallel. */
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { withoutToken, withScript } from '../../apps/editorApps.js';
 import { isObject } from '../../base/isObject.js';
@@ -282,7 +279,6 @@ function forwarded(method: string, check: Check): Method {
 
 export const unknownTool = 'task';
 
-/** Delivers a final result like the result of a call (V1, V2). */
 export async function deliveredTask(
   said: Fields,
   delivery: Delivery,

@@ -1,7 +1,4 @@
-/**
- * Follows a request to an instance and back. It ends by its outcome, by `notifications/cancelled`, or when the client
- * deletes its session. A closed socket does not end it, because in the protocol a disconnection does not cancel.
- */
+/** A request to an instance and back. A closed socket does not end it, because in MCP disconnecting cancels nothing. */
 import { randomUUID } from 'node:crypto';
 import { Cancellation, abortSignalOf } from '../../base/cancellation.js';
 import { isObject } from '../../base/isObject.js';
@@ -71,7 +68,6 @@ interface Forwarding<Result extends Carried> {
   /** A URI, perhaps of a link in an earlier result. */
   readonly link?: unknown;
   readonly send: (terms: ForwardTerms) => Promise<Result | NotCarried>;
-  /** In the client's format. */
   readonly write: (outcome: Result, terms: ForwardTerms) => string | Promise<string>;
   readonly cancelled: string;
 }
@@ -111,10 +107,7 @@ export function forward<Result extends Carried>(
 
 const severalConversations = 'Several conversations share this session, and this request does not say which one asks.';
 
-/**
- * Returns undefined if several conversations may have asked. The editor names none with a link: it reads from the
- * instance of the link, unless several conversations have one of this name.
- */
+/** Undefined if several conversations may have asked. The editor names none with a link; its instance decides. */
 function destinationOf(
   meta: Fields | undefined,
   { client: { traits }, conversation: asking, listing, deps }: RequestContext,
@@ -203,10 +196,7 @@ const completionLimitMs = 30_000;
 
 type Failed = Extract<Outcome<never, never>, { kind: 'error' }>;
 
-/**
- * Servers of 2025-11-25 may fail a call until a person has opened pages (-32042). A modern client is asked to open
- * them, and the call goes out again, because the server has done nothing yet (G4c).
- */
+/** A server of 2025-11-25 fails a call before its pages are opened (-32042). It has done nothing: we repeat (G4c). */
 async function withPagesOpened<Result extends Carried>(
   send: () => Promise<Result | NotCarried>,
   terms: ForwardTerms,
@@ -265,7 +255,6 @@ const mostOpenings = 1_000;
 export class AppOpenings {
   private readonly openings = new BoundedMap<string, Destination>(mostOpenings);
 
-  /** Returns the token of a conversation and a toolset, the same for all its apps. */
   open({ toolset, conversation }: Destination): string {
     const known = this.of(toolset).find(([, each]) => each.conversation === conversation);
     const token = known?.[0] ?? randomUUID();

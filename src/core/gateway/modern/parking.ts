@@ -1,4 +1,3 @@
-/** Modern calls with questions to their clients, and the calls in wait for answers (G4). */
 import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { canonicalJson } from '../../base/canonicalJson.js';
 import type { Disposable } from '../../base/disposables.js';
@@ -21,10 +20,7 @@ export interface CallTarget {
   readonly params: Fields;
 }
 
-/**
- * Keeps the calls in wait by their request state, within a bound. The state is a signature of the call with a key for
- * this once. It prevents an answer to the wrong call, because every client with the token has the same rights.
- */
+/** Calls in wait, by their signatures. These prevent only mistakes: every client with the token has equal rights. */
 export class Parking implements Disposable {
   private readonly parked = new Map<string, { readonly call: ParkableCall; readonly digest: string }>();
 
@@ -108,9 +104,8 @@ interface ParkableCallDeps {
 }
 
 /**
- * One modern call. At a question, its POST ends with `input_required`, and the call stays in flight at the server. The
- * next POST brings the answers and continues the call. Invariants: every question is answered or refused once; an early
- * result waits for the next POST. A call is cancelled if its client closes the stream or waits too long (L2).
+ * A modern call. A question ends its POST, and the next POST brings the answers. Invariants: a question is answered or
+ * refused once; an early result waits for the next POST. Closing the stream or a long wait cancels the call (L2).
  */
 export class ParkableCall implements Reply {
   private state: State;
@@ -161,7 +156,6 @@ export class ParkableCall implements Reply {
     this.abandon();
   }
 
-  /** @param wanted the server's key of the question, if any */
   ask(method: string, params: Fields | undefined, signal: AbortSignal, wanted?: string): Promise<Fields> {
     if (this.state.kind === 'over') return notAsked('The client is not connected.');
     const given = wanted === undefined ? undefined : this.given.get(wanted);

@@ -116,10 +116,7 @@ export class Stateless implements Disposable {
     else this.call(response, { ...asked, ...attributed });
   }
 
-  /**
-   * Either the program names the conversation in each request, or the request came to its address (G3). Any other
-   * request to a toolset with leases is refused, so two conversations never share an instance by mistake.
-   */
+  /** At a toolset with leases, a request that names no conversation is refused, so no two share an instance (G3). */
   private attributed({ route, served, message, traits }: Asked): Attribution | { status: number; error: RpcError } {
     const { toolset, clientKind, address } = route;
     const { conversations, listings } = this.deps;
@@ -286,7 +283,6 @@ function listResult(method: string, json: string, serverMeta: Fields): string {
   return `{"resultType":"complete",${hints}"_meta":${JSON.stringify(serverMeta)},${json.slice(1)}`;
 }
 
-/** A server may ask during these. */
 const mayBeAsked: readonly string[] = ['tools/call', 'prompts/get', 'resources/read'];
 
 const noneParked: RpcError = {
@@ -303,7 +299,6 @@ const unnamed: RpcError = {
     'Each conversation has its own instance here, and this request does not say which conversation it belongs to. Let the client start `mcp-toolsets connect` as its server. Or give each conversation its own address: the address of the toolset, then /c/ and 22 or more random letters and digits. In a protocol version before 2026-07-28, begin a session with `initialize`.',
 };
 
-/** A modern request's statements about itself. */
 interface StatelessTraits extends SessionTraits {
   readonly clientInfo: unknown;
   readonly logLevel: string | undefined;
@@ -312,7 +307,6 @@ interface StatelessTraits extends SessionTraits {
   readonly mirrors: boolean;
 }
 
-/** True if the conversation had begun at another gateway, or in an earlier run. */
 export function isBegunElsewhere(headers: IncomingHttpHeaders): boolean {
   return headers['mcp-toolsets-begun-elsewhere'] !== undefined;
 }
