@@ -1,5 +1,3 @@
-/** Writes a call as a command for a terminal. Pure. */
-
 /** @param platform as of Node; on Windows the command is for PowerShell */
 export function callCommand(tool: string, given: object, platform: string): string {
   const json = JSON.stringify(given);

@@ -56,10 +56,7 @@ interface Generation {
 
 const generations = 16;
 
-/**
- * Contents up to this size, in characters, are written out together, because bytes lie outside the collector's heap
- * (P11).
- */
+/** In characters. Smaller contents are written out together, because bytes lie outside the collector's heap (P11). */
 const smallSize = 4_000;
 const writtenTogether = 16;
 
@@ -161,7 +158,6 @@ class RecentLogs {
     return lines.flatMap((one) => (one.at >= at && one.at <= last ? [one.line] : [])).slice(0, mostLines);
   }
 
-  /** @param older the lines that stay */
   begin(older: LogLine[] = []): void {
     this.older = older;
     this.newer = [];
@@ -172,9 +168,7 @@ class RecentLogs {
 /** A larger value is not measured to its end. */
 const mostParts = 10_000;
 
-/**
- * Counts the characters of texts, and eight for each other part. `isWhole`: the value has at most `mostParts` parts.
- */
+/** Counts the characters of texts, and eight for each other part. `isWhole`: there are at most `mostParts` parts. */
 export function approximateSize(value: unknown): { readonly size: number; readonly isWhole: boolean } {
   let [size, parts] = [0, 0];
   const rest: unknown[] = [value];

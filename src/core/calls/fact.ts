@@ -16,13 +16,11 @@ interface CommonFact {
   /** The beginning, in milliseconds since the epoch. */
   readonly at: number;
   readonly toolset: string;
-  /** The instance; for a call undefined if it reached none. */
   readonly instance?: string | undefined;
   /** Our own words, redacted. */
   readonly reason?: string | undefined;
 }
 
-/** A call of a tool, or another request of a conversation. */
 export interface CallFact extends CommonFact {
   /** The name of the calling program; empty if it gave none. */
   readonly agent: string;

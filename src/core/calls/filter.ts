@@ -38,7 +38,6 @@ function has(text: string, part: string): boolean {
   return text.toLowerCase().includes(part.toLowerCase());
 }
 
-/** Returns a sentence if a word cannot be understood. */
 export function parseFilter(text: string): FactFilter | string {
   const filter: { -readonly [key in keyof FactFilter]: FactFilter[key] } = {};
   const words: string[] = [];

@@ -25,7 +25,6 @@ export function headLine(command: readonly string[], redactor: Redactor): string
   return JSON.stringify({ ...format, command: redacted(command, redactor) });
 }
 
-/** Returns a line for each message of a text. */
 export function entryLines(session: string, from: Side, text: string, redactor: Redactor): string[] {
   return messagesIn(text).map((message) => JSON.stringify({ session, from, message: redacted(message, redactor) }));
 }
@@ -73,7 +72,6 @@ interface Recorded {
   id: unknown;
 }
 
-/** A message of the server, and the subscription that it belongs to. */
 interface Sent {
   readonly message: Message;
   readonly subscription?: Recorded | undefined;
@@ -94,7 +92,6 @@ const ofAnyParams: readonly unknown[] = ['initialize', 'server/discover'];
 /**
  * Answers a client from a cassette. Equal requests get the recorded answers in order, and the last one again after that. Messages
  * of the server before an answer come before it again: notifications, and requests, which wait for the client's answer.
- *
  * `_meta` does not count, so a client of either era finds the answers of both.
  */
 export class Player {

@@ -45,7 +45,6 @@ const harmless: Tool['annotations'] = {
   openWorldHint: false,
 };
 
-/** A restart ends the conversation's own instance first, and the server only if the conversation has none. */
 const adminTools: readonly AdminTool[] = [
   {
     name: releaseTool,
@@ -100,7 +99,6 @@ const adminTools: readonly AdminTool[] = [
   },
 ];
 
-/** The published names. No server can have them (N5). */
 export const adminNames: ReadonlySet<string> = new Set(adminTools.map(({ name }) => name));
 
 function editorNameOf(published: string): string {
@@ -127,10 +125,7 @@ export function releaseNameFor(clientKind: ClientKind = 'plain'): string {
   return clientKind === 'editor' ? `${adminId}_${editorNameOf(releaseTool)}` : releaseTool;
 }
 
-/**
- * The release tool at a toolset's own endpoint (L2a). No server can have its name, because that contains the short
- * name.
- */
+/** The release tool at a toolset's own endpoint (L2a). No server can have its name, which contains the short name. */
 export function ownReleaseTool(server: string, shortName: string): ServedTool {
   const name = ownReleaseName(shortName);
   const own: Tool = {
@@ -190,7 +185,6 @@ function statusText(snapshot: StatusSnapshot, conversation: string | undefined, 
   return lines.length === 0 ? 'No servers are configured.' : lines.join('\n');
 }
 
-/** Returns a sentence for each error of a whole config file. Toolsets may be missing because of it. */
 export function fileErrors({ problems }: StatusSnapshot): string[] {
   return problems
     .filter(({ server, severity }) => server === undefined && severity === 'error')

@@ -20,11 +20,8 @@ export interface CoreDeps {
   readonly settings: HostSettings;
   readonly consent?: Consent;
   readonly stores?: Stores;
-  /** Reads the files of the sources, and resolves when the host has them. By default nothing is read. */
   readonly readSources?: () => Promise<void>;
-  /** Returns the client that will use an instance before one has called (G4). By default it can do nothing. */
   readonly expectedClient?: () => ExpectedClient;
-  /** Starts servers. By default it is the connector of the product. */
   readonly connector?: Connector;
 }
 

@@ -1,4 +1,3 @@
-/** Turns failures of instances into texts for agents. Everything is pure. */
 import type { PoolFailure } from '../instances/pool.js';
 import { errorCodes } from '../protocol/errors.js';
 import { serves } from '../reconcile/shortfall.js';
@@ -25,7 +24,6 @@ export function unknownTool({ toolset, tool }: ToolsetCall, { servers }: StatusS
   return { kind: 'error', code: errorCodes.invalidParams, message };
 }
 
-/** The outcomes of calls that were not made. Each takes the published name of the tool. */
 export const notMade = {
   refused: (tool: string) =>
     errorResult(

@@ -1,7 +1,4 @@
-/**
- * The tools for a kind of client, and their names (N7, G3a). The code of an app contains original names, so a renamed
- * tool is listed once more for apps (G8).
- */
+/** The code of an app contains original names, so a renamed tool is listed once more for apps (G8). */
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import { appOf, isForApps, metaForApps } from '../apps/toolMeta.js';
 import { perObject } from '../base/perObject.js';
@@ -23,7 +20,6 @@ export function toolsFor(toolset: Toolset, clientKind: ClientKind = 'plain'): re
 /** A toolset never changes, so an entry holds as long as its toolset. */
 const namedTools = perObject((_: Toolset) => new Map<ClientKind, ReadonlyMap<string, ServedTool>>());
 
-/** Returns the tool of this name for a kind of client, in constant time (P3). */
 export function toolNamed(toolset: Toolset, name: string, clientKind: ClientKind = 'plain'): ServedTool | undefined {
   const kinds = namedTools(toolset);
   const known = kinds.get(clientKind);

@@ -16,7 +16,6 @@ import type { Delivery } from '../results/delivery.js';
 import { withNotes } from '../results/forEditor.js';
 import type { ServedTool, Toolset } from '../tools/catalogue.js';
 
-/** A result that opens an app of its server (G8), with its conversation. */
 export interface OpenedApp {
   readonly toolset: string;
   readonly tool: ServedTool;

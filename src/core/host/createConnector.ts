@@ -31,21 +31,18 @@ export interface ConnectorDeps {
   readonly clientVersion: string;
   /** Without it, a server that wants a sign-in fails. */
   readonly oauth?: OAuth | undefined;
-  /** The default is `directAgents`. */
   readonly agents?: MakeAgents | undefined;
   readonly keepSecret?: (values: readonly string[]) => Disposable;
   /** The path of the bundled guardianMain. Without it, only groups and marked processes end. Windows needs none. */
   readonly guardianScript?: string | undefined;
 }
 
-/** @param eras the eras in which launches spoke before */
 export function createConnector(deps: ConnectorDeps, eras = new EraMemories()): Connector {
   const { env, clock, trace, clientVersion, guardianScript: script } = deps;
   const mark = `${process.pid}-${randomBytes(6).toString('hex')}.`;
   const { execPath } = process;
   const keeper = process.platform === 'win32' ? new Jobs() : new Guardian({ mark, script, execPath, env });
   const attempts = new Set<{ readonly stop: AbortController; readonly outcome: Promise<ConnectOutcome> }>();
-  /** The accounts of all starts and connections, by server. */
   const shares = new BoundedMap<string, LoopShare>(1000);
   let started = 0;
   let disposed = false;

@@ -8,13 +8,11 @@ import { realDisk, watchFile } from '../files/watchedFile.js';
 /** The delay that a person notices after a save, in milliseconds. */
 const pollMs = 1000;
 
-/** `reading` is the one that the config used. */
 type Followed = Disposable & { reading: EnvFileReading };
 
 export class EnvFiles implements Disposable {
   private followed = new Map<string, Followed>();
 
-  /** @param onChange called when a file differs from the reading that the config used */
   constructor(
     private readonly clock: Clock,
     private readonly onChange: () => void,

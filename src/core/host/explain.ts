@@ -9,7 +9,6 @@ import type { Member } from '../team/team.js';
 import type { Place, Problem } from '../base/problem.js';
 import { whyNothing } from './admin.js';
 
-/** A way to a tool: the chat of the editor, its agent host, every other agent, or `@minds` as a member of the team. */
 type Road = 'editor' | 'agent host' | 'other agents' | `@minds as ${string}`;
 
 export type RoadAnswer = { readonly road: Road } & (

@@ -61,7 +61,6 @@ export class CatalogueBackend implements GatewayBackend, Disposable {
     return server ? whyNothing(server) : [`There is no toolset "${id}".`, ...fileErrors(this.host.snapshot)].join(' ');
   }
 
-  /** Returns a sentence for each toolset without tools, and for each file whose toolsets are not known. */
   private whyMissing(catalogue: Catalogue): string[] {
     const { snapshot } = this.host;
     const missing = snapshot.servers.filter(({ id, state }) => state.kind !== 'disabled' && !toolsetIn(catalogue, id));
@@ -186,16 +185,12 @@ function toolsetIn({ toolsets }: Catalogue, id: string): Toolset | undefined {
   return toolsets.find((candidate) => candidate.id === id);
 }
 
-/**
- * Two servers may use one id of a task. So at the endpoint of all toolsets, each id begins with the id of its server, which
- * holds no slash. Returns undefined if the id is not from there.
- */
+/** Two servers may use one id of a task, so here each begins with the id of its server, which holds no slash. */
 function taskOfServer(id: unknown): { readonly server: string; readonly taskId: string } | undefined {
   const [, server, taskId] = /^([^/]*)\/(.*)$/s.exec(asText(id)) ?? [];
   return server === undefined || taskId === undefined ? undefined : { server, taskId };
 }
 
-/** @param said a server's message, perhaps about a task, with the id in `taskId` */
 function amongAll<Said extends object>(said: Said, server: string): Said {
   const { taskId } = said as Fields;
   return typeof taskId === 'string' ? { ...said, taskId: `${server}/${taskId}` } : said;

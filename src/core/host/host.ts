@@ -37,7 +37,6 @@ const activityMs = 1000;
 export class ToolsetHost implements Host, AdminDeps {
   private readonly config = new ConfigState();
   private readonly units = new Map<string, ServerUnit>();
-  /** The units that left the file and still have calls in flight. */
   private readonly leaving = new Set<ServerUnit>();
   private servers: readonly ConfiguredServer[] = [];
   private shadowed: ConfigModel['shadowed'] = new Map();
@@ -272,7 +271,6 @@ export class ToolsetHost implements Host, AdminDeps {
     this.publication.dispose();
   }
 
-  /** Texts of servers are redacted before anyone reads them (E4). */
   private warned(text: string): string {
     const { redactor, log } = this.deps.services;
     const redacted = redactor.redact(text);

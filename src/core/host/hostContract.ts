@@ -1,4 +1,3 @@
-/** The contract between the core and its shells. */
 import type { Approvals } from '../approval/approvals.js';
 import type { LaunchDescription } from '../approval/fingerprint.js';
 import type { OfferLedger } from '../approval/offerLedger.js';
@@ -20,13 +19,11 @@ import type { FilteredToolsReport } from '../tools/problems.js';
 import type { Permission, PermissionDeps } from './permission.js';
 import type { ServerLists } from './serverLists.js';
 
-/** The machine and the program around the core. */
 export interface Surroundings {
   readonly clock: Clock;
   /** The sink of the core's own log. The core redacts. */
   readonly log: Log;
   readonly serverLog: (server: string) => Log;
-  /** The environment that servers inherit and that `{ env: NAME }` reads. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly version: string;
   readonly guardianScript?: string;
@@ -36,10 +33,9 @@ export interface Surroundings {
   readonly makeAgents?: MakeAgents;
 }
 
-/** The settings. A function is read whenever its value counts. */
+/** A function is read whenever its value counts. By default agents see `mcp_admin`, and calls are recorded (H1b). */
 export interface HostSettings {
   readonly filteredTools: () => FilteredToolsReport;
-  /** Returns true if the servers' logs show JSON-RPC. Read for each message. */
   readonly trace?: () => boolean;
   /** The time for calls in flight on a removed or changed server, in milliseconds (R4). The default is 30,000. */
   readonly drainLimitMs?: number;
@@ -47,33 +43,26 @@ export interface HostSettings {
   readonly maxInstances?: () => number;
   /** The number of starts at once without a waiting caller (P8). The default is the number of the machine's cores. */
   readonly startsAtOnce?: number;
-  /** Returns the lists by which an organisation bars servers (S1). By default there are none. */
   readonly serverLists?: () => ServerLists;
   /** The one server that counts (G6). By default all count. */
   readonly only?: string | undefined;
-  /** Returns true if agents see the tools of `mcp_admin` (L5). By default they do. */
   readonly offersAdmin?: () => boolean;
   /** Returns the start time of servers without one in their entry. By default they start with the window. */
   readonly usualStart?: () => StartTime;
-  /** Returns true if calls are recorded (H1b). Read at each call. By default they are. */
   readonly recordsCalls?: () => boolean;
 }
 
+/** An absent part allows everything, or compares nothing (S1, S3, S4). */
 export interface Consent {
-  /** Decides which servers may start (S1). By default all may. */
   readonly approvals?: Approvals;
-  /** Decides which tools agents may call (S4). By default they may call all. */
   readonly toolPermissions?: PermissionDeps;
-  /** Compares the offers of servers with those at their approval (S3). By default nothing is compared. */
   readonly offerReview?: OfferLedger;
 }
 
 /** The memory beyond this window. By default there is none. */
 export interface Stores {
-  /** Keeps lists by the fingerprints of their launches (P8). */
   readonly kept?: KeptOffers;
   readonly conversations?: KnownConversations;
-  /** Keeps sign-ins to HTTP servers. */
   readonly secrets?: SecretStore;
   /** Returns a secret from the person, for `{ secret: NAME }`. */
   readonly secret?: (name: string) => string | undefined;
@@ -101,9 +90,7 @@ export interface Host {
   /** Fires after the snapshot was replaced, once for each turn of the event loop. */
   readonly onDidChange: Event<StatusSnapshot>;
   readonly catalogue: Catalogue;
-  /**
-   * Fires with the ids of toolsets that may have changed, in the same turn. An unchanged catalogue is the same object.
-   */
+  /** Fires in that turn with the ids of toolsets that may have changed. An unchanged catalogue is the same object. */
   readonly onDidPublish: Event<readonly string[]>;
   launchOf(server: string): LaunchDescription | undefined;
   /** Returns the editor's name of a server (G3a), also if nothing is published. */
@@ -129,10 +116,7 @@ export interface Host {
   /** Returns the arguments that a call sends (O2, O3). It is here because `override` may not load on activation. */
   completed(override: AppliedOverride, given: Fields): Completed;
   readonly permission: Pick<Permission, 'isAskedInChat' | 'allowInChat' | 'recheck'>;
-  /**
-   * The only action that opens a browser. Rejects with a message for a person, or with the signal's reason. Resolves
-   * after the start of the server, successful or not.
-   */
+  /** Only this opens a browser. Rejects with a text for a person or the signal's reason, not for a failed start. */
   signIn(server: string, browser: SignInBrowser, signal: AbortSignal): Promise<void>;
   /** The tools are withdrawn, because a person who signs out does not want agents to go on. */
   signOut(server: string): Promise<void>;

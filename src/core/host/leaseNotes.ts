@@ -1,4 +1,3 @@
-/** The texts for a conversation about its lease and how to give it back (L2a, L3, X4). Everything is pure. */
 import type { Fields } from '../protocol/client.js';
 import type { LeaseNews } from '../protocol/request.js';
 

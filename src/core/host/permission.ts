@@ -49,10 +49,7 @@ export class Permission {
 
   readonly verdictOf = (tool: ToolNames) => permissionOf(tool, this.rules);
 
-  /**
-   * Returns true if the call needs no question. Otherwise resolves with the person's answer, or with false when the
-   * caller no longer waits. Never rejects.
-   */
+  /** True if no question is needed. Otherwise resolves with false for a no, or when the caller left. Never rejects. */
   permit(served: ServedTool, call: ToolsetCall): true | Promise<boolean> {
     const isAsked = call.isPromised || permissionOf(served, this.rules).permission === 'ask';
     if (call.consented !== undefined || !isAsked) return true;

@@ -45,12 +45,10 @@ export class Publication implements Disposable {
   private readonly changedOffers = new Map<string, readonly ChangedOffer[]>();
   private readonly publications = new Emitter<readonly string[]>();
   private servers: readonly ConfiguredServer[] = [];
-  /** The catalogues with lists of single conversations, by the ids of these lists. */
   private readonly special = new BoundedMap<string, Catalogue>(mostCatalogues);
 
   readonly onDidPublish = this.publications.event;
 
-  /** True if a conversation saw other lists than the catalogue has, at the last update. */
   private hadOwnLists = false;
   private readonly givenNames = new ShortNames();
   private shortNames: ReadonlyMap<string, string> = new Map();
@@ -128,7 +126,6 @@ export class Publication implements Disposable {
     });
   }
 
-  /** Reviews every offer (S3). Returns a problem for each server with changes. */
   private reviewed(offerings: readonly Offering[]): Problem[] {
     this.changedOffers.clear();
     const { consent, services } = this.deps;
@@ -153,7 +150,6 @@ export class Publication implements Disposable {
     return { toolsets: next.map((one) => before.find((earlier) => sameJson(earlier, one)) ?? one), problems };
   }
 
-  /** Returns the problems of single conversations with their own lists (N5, G3). */
   private problemsOfOne(conversations: ReadonlySet<string>, ofAll: readonly Problem[]): Problem[] {
     const known = new Set(ofAll.map(({ message }) => message));
     return [...conversations].flatMap((conversation) =>
@@ -297,7 +293,6 @@ function reviewedOf(
   return { tool: tools, prompt: prompts?.prompts ?? [], instructions: joined(instructions, manual), overrides };
 }
 
-/** The server's text comes before the manual of the file. */
 function joined(said: string | undefined, manual: string | undefined): string | undefined {
   return [said, manual].filter((part) => part).join('\n\n') || undefined;
 }

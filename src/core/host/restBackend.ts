@@ -56,7 +56,6 @@ export function createRestBackend(host: Host, clock: Clock, config: () => Config
     const file = config();
     if (!file) return restError(409, 'no-folder', 'No folder is open, so no server can be added.');
     const before = await file.read().catch((error: unknown) => {
-      // A person has to mend it.
       if (error instanceof FileRefused) return restError(409, 'config-has-errors', error.message);
       throw error;
     });
@@ -104,7 +103,6 @@ function described({ catalogue, snapshot }: Host, server: ServerStatus, urlOf: U
     transport: transport ?? null,
     state: state.kind,
     approval: approval.kind === 'pending' ? 'pending' : 'given',
-    // The serving definition is not the one in the file (R3).
     previous: previous ? { since: new Date(previous.since).toISOString(), reason: previous.reason } : null,
     tools: { published: toolset?.tools.length ?? 0, offered },
     url: toolset ? urlOf(id) : null,
@@ -136,7 +134,6 @@ function newServerOf(
   return restError(400, 'value-unusable', why);
 }
 
-/** @param depth the number of levels that may be below */
 function isEntry(value: object | null, depth = 8): value is NewEntry {
   if (value === null || depth === 0) return false;
   return Object.values(value).every((item: unknown) =>

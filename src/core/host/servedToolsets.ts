@@ -1,4 +1,3 @@
-/** Makes the served form of the catalogue (G2, G6), and finds the toolset of a request to all. Pure. */
 import type { Prompt, Tool } from '@modelcontextprotocol/sdk/types.js';
 import { isObject } from '../base/isObject.js';
 import type { ServedToolset } from '../gateway/backend.js';
@@ -19,10 +18,7 @@ import { entriesForApps, entriesForAppsOfAll, nameFor, toolForApp, toolsFor } fr
 
 type Toolsets = Catalogue['toolsets'];
 
-/**
- * The tool is the one at the server's own endpoint, or the one of `mcp_admin` if the client's conversation reaches it.
- * @param sees the toolset in the view of the client
- */
+/** Returns the tool at the server's own endpoint, or that of `mcp_admin` if the client's conversation reaches it. */
 export function releaseAdvice(
   toolset: Toolset,
   toolsets: Toolsets,
@@ -89,7 +85,6 @@ function featuresOfAll(toolsets: Toolsets): ServerFeatures {
   };
 }
 
-/** @param missing why toolsets are missing, as sentences */
 export function servedTogether(toolsets: Toolsets, missing: readonly string[] = []): ServedToolset {
   const { prompts, resources, templates } = joined(toolsets);
   const lists = { prompts, resources, templates };
@@ -120,10 +115,7 @@ export function holderOfTool(toolsets: Toolsets, name: string): Toolset | undefi
   return toolsets.find((toolset) => toolForApp(toolset, name));
 }
 
-/**
- * A URI in no list most likely belongs to the toolset with that app or with a fitting template, so that one comes
- * first.
- */
+/** A URI in no list most likely belongs to the toolset with that app or a fitting template, so that comes first. */
 export function holdersOf(
   toolsets: Toolsets,
   { method, params }: Pick<ToolsetRequest, 'method' | 'params'>,
@@ -158,8 +150,7 @@ function instructionsOf(toolset: Toolset, advice: string | undefined): string | 
 function servedTool(tool: ServedTool, clientKind: ClientKind): Tool {
   const served: Tool = { ...tool.tool, name: nameFor(tool, clientKind) };
   if (clientKind !== 'plain') delete served.outputSchema;
-  // The editor asks about every tool without this hint. Our own question stays, because the editor may be set to ask
-  // nothing.
+  // The editor asks about every tool without this hint. Ours stays, because the editor may be set to ask nothing.
   if (clientKind === 'editor' && tool.isAsked) served.annotations = { ...served.annotations, readOnlyHint: true };
   // Here it is called like any other.
   if (needsTask(served)) delete served.execution;

@@ -2,8 +2,6 @@
  * Applies the lists by which an organisation allows and denies MCP servers in the editor, `chat.mcp.allowedServers` and
  * `chat.mcp.deniedServers`, to the servers behind the toolsets (S1), because the editor does not see these. An entry
  * names a server by `serverName`, `serverUrl` (with `*` for any text) or `serverCommand`, as in VS Code 1.139.1.
- * Everything is pure.
- *
  * The output of a value command is unknown before it runs (C2). A server with one in a word or an address is barred by
  * each denial that can fit, and allowed only by its id.
  */
@@ -14,7 +12,6 @@ import { isEnabled, type ConfiguredServer, type Launch, type ServerDefinition } 
 import { compilePattern } from '../tools/patterns.js';
 import { problem } from '../tools/problems.js';
 
-/** The values of the settings, which are read without trust. */
 export interface ServerLists {
   readonly allowed: unknown;
   readonly denied: unknown;
@@ -72,7 +69,6 @@ function printedPlaces(launch: Launch): ReadonlySet<string> {
   return new Set(places.filter((place) => /^(?:args|url)/.test(place)));
 }
 
-/** @param unknown the answer if it would take too long to find it (S2) */
 function matchesUrl(pattern: string, url: string, unknown: boolean): boolean {
   const address = plainUrl(url);
   if (address === undefined) return false;
@@ -83,7 +79,6 @@ function matchesUrl(pattern: string, url: string, unknown: boolean): boolean {
   return address.length > compiled.longest ? unknown : compiled.matches(address.toLowerCase());
 }
 
-/** Returns the URL without credentials and fragment. */
 function plainUrl(url: string): string | undefined {
   if (!URL.canParse(url)) return undefined;
   const { protocol, origin, pathname, search } = new URL(url);

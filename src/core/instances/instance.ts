@@ -55,7 +55,6 @@ export class Instance implements SlotHolder {
   /** Resolves when it begins to end, for any cause, and the pool knows. */
   readonly ended = new Promise<void>((resolve) => (this.announceEnded = resolve));
   private readonly listeners: Disposable[];
-  /** The clients of the calls in flight; each call is its key. */
   private readonly inFlight = new TransientMap<object, ServerClient | undefined>();
   private readonly tasks = new Set<string>();
   private subscriptions = new Subscriptions();
@@ -122,7 +121,6 @@ export class Instance implements SlotHolder {
     return this.callsInFlight > 0 || this.hasTasks;
   }
 
-  /** For a task that has ended, or whose conversation can no longer ask for it. */
   letGo(task: string): void {
     if (this.tasks.delete(task)) this.rest();
   }

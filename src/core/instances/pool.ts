@@ -152,7 +152,6 @@ export class InstancePool {
     await Promise.all([this.endSpare(reason), warm && this.retire(warm, 0, reason)]);
   }
 
-  /** Starts nothing new. Calls in flight may finish within `limitMs` (R4). */
   async drain(limitMs: number, reason: string): Promise<void> {
     this.phase = 'draining';
     this.ends.add(this.endSpare(reason));

@@ -1,4 +1,3 @@
-/** Keeps the subscriptions of a server's conversations (G4), and why each lost its last instance (L3, X4). */
 import { BoundedMap } from '../base/boundedMap.js';
 import type { Fields, ServerClient } from '../protocol/client.js';
 import type { LeaseNews } from '../protocol/request.js';
@@ -12,7 +11,6 @@ interface Losses {
   delete(conversation: string): void;
 }
 
-/** The conversations with an instance of a server, in earlier windows too (P9, X4). */
 export interface KnownConversations {
   expectsMore(server: string): boolean;
   of(server: string): Losses;
@@ -30,7 +28,6 @@ export class ServerConversations {
     return known;
   }
 
-  /** Notes that a conversation has taken an instance. Returns the news for its next result. */
   takes(conversation: string, client: ServerClient | undefined): LeaseNews {
     const known = this.losses.get(conversation);
     const cause = known ?? client?.lostBefore ?? '';

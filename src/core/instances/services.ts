@@ -15,9 +15,7 @@ export interface Services {
   readonly log: Log;
   readonly serverLog: (server: string) => Log;
   readonly redactor: Redactor;
-  /** Records requests, and the starts, ends and edits of servers (H1b). */
   readonly recorder: Recorder;
-  /** Returns a number in [0, 1). */
   readonly random: () => number;
   readonly connector: LimitedConnector;
   readonly turns: StartTurns;

@@ -17,7 +17,6 @@ export interface StartTurn {
 }
 
 export class StartTurns {
-  /** How each turn begins. */
   private readonly waiting = new Set<() => void>();
   private readonly running = new Set<StartTurn>();
 

@@ -29,10 +29,7 @@ export class Start implements SlotHolder {
   private readonly controller = new AbortController();
   readonly signal = this.controller.signal;
 
-  /**
-   * @param purpose becomes another when a conversation takes a start ahead
-   * @param turn absent if a caller waits from the beginning
-   */
+  /** @param purpose changes when a conversation takes a start ahead @param turn absent if a caller waits at once */
   constructor(
     public purpose: Purpose,
     public since: number,
@@ -120,7 +117,6 @@ export class Starts {
     return start.outcome;
   }
 
-  /** Starts an instance ahead in a moment, for a client with these capabilities, if the pool may still do so then. */
   startAhead(declared: Fields, isWanted: () => boolean): void {
     if (this.delay || !isWanted()) return;
     const { clock, turns } = this.deps.services;

@@ -1,6 +1,4 @@
-/**
- * Knows the tasks of one server, bounded in number and time. An instance with a task neither idles nor makes room (L2).
- */
+/** The tasks of one server, bounded in number and time. An instance with a task neither idles nor makes room (L2). */
 import { BoundedMap } from '../base/boundedMap.js';
 import type { Clock } from '../base/clock.js';
 import type { Disposable } from '../base/disposables.js';
@@ -42,7 +40,6 @@ export class Tasks {
     this.note(task, result as Fields);
   }
 
-  /** @param otherwise asks if no instance is known to work on it */
   async request<Otherwise>(
     request: TimedRequest,
     conversation: string,
@@ -56,7 +53,6 @@ export class Tasks {
     return outcome.kind === 'result' ? { ...outcome, tool: task.tool } : outcome;
   }
 
-  /** Finds a task of the conversation on which an instance of this server works, or has worked. */
   of(id: string, conversation: string): Task | undefined {
     return this.known.get(this.keyOf(id, conversation));
   }

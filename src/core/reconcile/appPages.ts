@@ -1,7 +1,4 @@
-/**
- * Checks whether the apps of one server's published tools can be shown (G8): once, and when a client reads their page.
- * A page without an answer is no fault.
- */
+/** Checks the apps of one server's tools once, and when a client reads a page (G8). A missing answer is no fault. */
 import { appFault } from '../apps/appResource.js';
 import { appOf } from '../apps/toolMeta.js';
 import type { Redactor } from '../base/log.js';

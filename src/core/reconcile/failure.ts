@@ -22,7 +22,6 @@ export interface Failure {
   readonly problems: (at: At) => readonly Problem[];
 }
 
-/** Makes the failure of this moment, and records and logs it. */
 export function failureOf(cause: FailureCause, id: string, services: Services): Failure {
   const { clock, log, recorder, redactor } = services;
   const failure = { ...described(cause, (text) => redactor.redact(text)), since: clock.now() };

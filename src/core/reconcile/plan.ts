@@ -38,7 +38,6 @@ export function planStep(wanted: ConfiguredServer | undefined, running: Running,
   return { kind: 'start', definition };
 }
 
-/** Returns what an edit changed, as a clause, or undefined if it left the entry as it was. */
 export function editOf(before: ConfiguredServer, after: ConfiguredServer | undefined): string | undefined {
   if (after === undefined) return 'its entry was removed';
   if (isEnabled(before) !== isEnabled(after)) return isEnabled(after) ? 'it was enabled' : 'it was disabled';
@@ -59,7 +58,6 @@ export function enabledDefinition(wanted: ConfiguredServer | undefined): ServerD
   return wanted?.kind === 'valid' && wanted.definition.enabled ? wanted.definition : undefined;
 }
 
-/** The question what may run. */
 export interface Asked {
   readonly judge: (definition: ServerDefinition) => ApprovalStatus;
   readonly wanted: ConfiguredServer | undefined;

@@ -1,4 +1,3 @@
-/** Makes the problems of a valid entry: its start and its run failed (E1, X3). */
 import { changePhrase, type ChangedOffer } from '../approval/offerPrints.js';
 import type { Problem } from '../base/problem.js';
 import { shortList, clipped } from '../base/text.js';

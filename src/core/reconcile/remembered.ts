@@ -19,7 +19,6 @@ export interface RememberedOffer extends Spoken, Pick<Connection, 'instructions'
   /** The time of the list in epoch milliseconds. */
   readonly at: number;
   readonly listing: ToolListing;
-  /** The key of the declared capabilities (see `capabilitiesKey`). */
   readonly declared: string;
 }
 

@@ -39,7 +39,6 @@ interface Attempt {
   done: Promise<void>;
 }
 
-/** The same for all servers. */
 export interface UnitDeps {
   readonly services: Services;
   readonly memory: OfferMemory | undefined;
@@ -49,7 +48,6 @@ export interface UnitDeps {
   readonly judge: Asked['judge'];
   readonly startsOnCall: (definition: ServerDefinition) => boolean;
   readonly filteredTools: () => FilteredToolsReport;
-  /** The time for calls in flight after their instance was replaced or removed, in milliseconds (R4). */
   readonly drainLimitMs: number;
 }
 
@@ -223,7 +221,6 @@ export class ServerUnit {
     return { judge: this.deps.judge, wanted: this.wanted, serving: this.serving?.definition };
   }
 
-  /** @param isAsked true if a person wants it to start now, whatever its entry says */
   private begin(definition: ServerDefinition, isAsked = false): void {
     this.overtake();
     this.stand(definition);
@@ -268,7 +265,6 @@ export class ServerUnit {
       this.failure = failureOf(cause, this.id, services);
       this.ends.add(connection.close());
     };
-    // What serves has tools.
     if (listing.failure && this.published)
       return refuse({ kind: 'startFailed', failure: { code: 'list-failed', path: [], ...listing.failure } });
     if (curated.kind === 'refused') return refuse(curated);
@@ -301,7 +297,6 @@ export class ServerUnit {
     this.ends.add(before.drain(this.deps.drainLimitMs, reason).finally(() => this.draining.delete(before)));
   }
 
-  /** Publishes the list of this launch from an earlier window, if nothing serves (P8). */
   private stand(definition: ServerDefinition): void {
     const { memory, filteredTools } = this.deps;
     const before = this.standIn?.definition.launchHash === definition.launchHash ? this.standIn : undefined;

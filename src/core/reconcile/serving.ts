@@ -28,7 +28,6 @@ interface ServingDeps extends Pick<PoolDeps, 'services' | 'server' | 'conversati
   readonly onChange: () => void;
 }
 
-/** The lists of one instance that are requested again after it reported changes (R6). */
 interface Refresh {
   readonly kinds: Set<OfferKind>;
   readonly flight: SingleFlight;
@@ -125,7 +124,6 @@ export class Serving {
     return special || { listing: common.listing, curated: this.curated, declared: [commonDeclared] };
   }
 
-  /** A list with two tools of one name is offered to no conversation (N5). */
   private offered(offer: Offer, declared: readonly string[]): Offered | undefined {
     const { listing } = offer;
     if (offer === this.offers.common) return { listing, curated: this.curated, declared };

@@ -108,7 +108,6 @@ export function problemsOf(facts: UnitFacts, signIn: SignInStatus = notAsked): r
 function instancesOf(facts: UnitFacts) {
   const all = [...(facts.serving ? [facts.serving] : []), ...facts.draining];
   return all.flatMap(({ pool, definition: { launch } }) => {
-    /** The working directory of its process, an absolute path. Absent for a server over HTTP. */
     const folder = launch.transport === 'stdio' ? launch.cwd : undefined;
     return pool.live.map(({ id, connection, startedAt, lastCallAt, callsInFlight, lastTool, use }) => {
       const status = { id, pid: connection.pid, startedAt, lastCallAt, callsInFlight, use };

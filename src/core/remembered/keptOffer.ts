@@ -38,7 +38,6 @@ function* piecesOf({ listing, ...facts }: RememberedOffer): Generator<string> {
   yield '}';
 }
 
-/** Each entry of a list is one piece. */
 function* listed(value: object): Generator<string> {
   const isList = Array.isArray(value);
   yield isList ? '[' : '{';

@@ -62,7 +62,6 @@ export class OfferFiles {
     return offer;
   }
 
-  /** @param redact removes secrets. An offer with a secret is not kept. */
   remember(launch: string, offer: RememberedOffer, redact: (text: string) => string): void {
     this.offers.set(launch, offer);
     this.write(launch, () => keptText(offer, redact));
