@@ -68,12 +68,10 @@ interface Command {
   readonly most?: number;
   /** True if the output of the command is incidental. */
   readonly serves?: boolean;
-  /** The options beside those of every command. */
   readonly takes?: Takes;
   readonly does: Does;
 }
 
-/** Loads the part of a command only if it runs. */
 function lazily<Name extends string>(part: () => Promise<Readonly<Record<Name, Does>>>, name: Name): Does {
   return async (...given) => await (await part())[name](...given);
 }

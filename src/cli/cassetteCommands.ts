@@ -105,7 +105,6 @@ export async function replay(_: Run, [file = '']: Words): Promise<number> {
   return code;
 }
 
-/** Resolves to the exit code when the client leaves or a signal arrives. */
 function untilLeft({ exitCode }: Interruption): Promise<number> {
   return Promise.race([once(process.stdin, 'end').then(() => 0), exitCode]);
 }

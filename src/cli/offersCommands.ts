@@ -153,7 +153,6 @@ function request({ core, signal, client }: RunningHost, asked: Asked): Promise<O
   return core.backend.request({ ...asked, conversation, signal, client });
 }
 
-/** Prints the result of a request, or why it has none. */
 function answer<Result, More extends object>(
   { json }: Run,
   outcome: Outcome<Result, More>,

@@ -114,7 +114,6 @@ export function complain(text: string): 1 {
   return 1;
 }
 
-/** Returns the message of an error as a part of a sentence. */
 export function reasonOf(error: unknown): string {
   return (error as Error).message.replace(/\.$/, '');
 }

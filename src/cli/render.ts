@@ -1,4 +1,3 @@
-/** Formats the text output of the command line. Pure. */
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { oneLine } from '../core/base/inert.js';
 import type { Place, Problem } from '../core/base/problem.js';
@@ -68,7 +67,6 @@ export function statusTable({ servers, problems }: StatusSnapshot): string {
   return table(['server', 'transport', 'tools', 'source', 'state'], rows);
 }
 
-/** Returns a line with the tokens of the published tools in each request, and of all tools as the servers list them. */
 export function tokenLines({ servers }: StatusSnapshot): string[] {
   const parts = servers
     .filter(({ tools }) => tools.length > 0)

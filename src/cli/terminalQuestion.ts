@@ -74,7 +74,6 @@ interface Asking {
   readonly ask: () => void;
   readonly echo: (text: string) => void;
   readonly interrupt: () => void;
-  /** Aborted when the question is withdrawn. */
   readonly signal: AbortSignal;
 }
 

@@ -37,9 +37,7 @@ export interface Run extends Consent {
   readonly script: string;
   /** True if every server of the config files may start, now and later. */
   readonly approvesEdits?: boolean;
-  /** The only server to start. By default all start. */
   readonly only?: string | undefined;
-  /** The client for the servers to expect. */
   readonly expects?: () => ExpectedClient;
   readonly offerReview?: OfferLedger;
 }

@@ -100,7 +100,6 @@ function withKeys(lines: string[], container: string, { name, keys, rest }: Entr
   const next = found < 0 ? lines.length : found;
   const keyOf = (line: string): string => /^\s*([\w-]+)\s*=/.exec(line)?.[1] ?? '';
   const table = lines.slice(start, next).filter((line) => !rest || keyOf(line) === '' || keyOf(line) in rest);
-  // Each missing key becomes the first one.
   for (const [key, value] of Object.entries(keys).reverse()) {
     const own = new RegExp(
       `^(\\s*${key}\\s*=\\s*)(?:"(?:[^"\\\\]|\\\\.)*"|'[^']*'|[\\w.+-]+|\\[[^\\]\\n]*\\])(\\s*(?:#[^\\n]*)?)$`,

@@ -101,7 +101,6 @@ function readEntries(text: string, agent: Agent): { readonly root: Entries; read
     if (!root) return 'it is not YAML';
     const named = namedEntries(root[container] ?? []);
     if (!named) return `\`${container}\` is not a list of servers that each have a name`;
-    // The list becomes a map, for comparison.
     const entries = Object.fromEntries(Object.entries(named).map(([key, { name: _, ...entry }]) => [key, entry]));
     return { root: { ...root, [container]: entries }, entries };
   }

@@ -24,7 +24,6 @@ export interface Suggestion {
 export interface KnownTool {
   readonly original: string;
   readonly description: string;
-  /** Its top-level arguments with their schemas, by name. */
   readonly arguments: ReadonlyMap<string, unknown>;
 }
 
@@ -44,7 +43,6 @@ interface Draft {
   /** The kind of text; by default the label. `text` and `quoted` are scalars; the second always has quotes. */
   readonly writes?:
     | { readonly kind: 'text' | 'quoted'; readonly value: string }
-    /** `rest` is a snippet. */
     | { readonly kind: 'key'; readonly key: string; readonly rest: string }
     | { readonly kind: 'snippet'; readonly snippet: string };
   readonly rank?: number;
@@ -83,7 +81,6 @@ export async function complete(text: string, offset: number, deps: CompletionDep
   return fit(slot.role === 'key' ? keyDrafts(request) : await valueDrafts(request), slot, typed);
 }
 
-/** Finds the format at a path of a sketched file. */
 function placeAt(path: SketchPath): KnownPlace | undefined {
   let shape: ValueShape = { kind: 'table', level: 'root' };
   let server: string | undefined;
@@ -324,7 +321,6 @@ async function textDrafts(of: Extract<ValueShape, { kind: 'text' }>['of'], reque
   }
 }
 
-/** Offers paths in the workspace folder, one level at a time, as far as the path is typed. */
 async function pathDrafts(request: Request, files: boolean, kind: 'text' | 'quoted'): Promise<Draft[]> {
   const { slot, deps } = request;
   const typed = request.typed.slice(slot.quote.length);
@@ -343,7 +339,6 @@ async function pathDrafts(request: Request, files: boolean, kind: 'text' | 'quot
   return [{ label: '.', kind: 'folder', detail: 'the workspace folder', writes: { kind, value: '.' } }, ...drafts];
 }
 
-/** @param typed the text between the beginning of the slot and the cursor */
 function fit(drafts: readonly Draft[], slot: Slot, typed: string): Suggestion[] {
   const { span, spaced, quote } = slot;
   return drafts.flatMap((draft) => {

@@ -1,7 +1,4 @@
-/**
- * Offers one-click fixes for a problem (E1). A fix needs the mistake in the present text, because the text may have
- * changed since. `safe` fixes change no working part and may be applied all at once.
- */
+/** A fix needs the mistake in the present text (E1). `safe` fixes change no working part, so they may go together. */
 import { runtimeCodes, type Problem, type ProblemCode } from '../base/problem.js';
 import { EditNodes, isAlias, isAnchored, isMap, isScalar } from '../yaml/editNodes.js';
 import * as edits from '../yaml/edits.js';
@@ -29,7 +26,6 @@ export interface QuickFix {
     | { readonly kind: 'create'; readonly path: string }
     /** The person enters the value of a secret; the edits are made when they have. */
     | { readonly kind: 'secret'; readonly name: string; readonly edits: readonly edits.TextEdit[] };
-  /** True for the most likely fix. */
   readonly preferred: boolean;
   readonly safe: boolean;
 }
@@ -154,10 +150,8 @@ export class QuickFixes {
     const key = keyWith(({ keySpan }) => keySpan.start === at);
     const valueKey = keyWith(({ value }) => value.kind === 'scalar' && value.span.start === at);
     const ofKey = (make: (nodes: EditNodes, key: KeySymbol) => QuickFix[]): QuickFix[] => (key ? make(nodes, key) : []);
-    /** @param name the only key with this fix */
     const ofValue = (make: (nodes: EditNodes, key: KeySymbol) => QuickFix[], name = valueKey?.entry.key): QuickFix[] =>
       valueKey && valueKey.entry.key === name ? make(nodes, valueKey) : [];
-    /** True if a value ends at the end of the wrong one. */
     const isAsLong = ({ entry }: KeySymbol): boolean => entry.value.span.end === end;
     const remove = (own: KeySymbol, title: string): QuickFix[] =>
       this.ownKey(own) && isAsLong(own) ? removal(nodes, own, title) : [];
@@ -205,7 +199,6 @@ export class QuickFixes {
     return [this.positions.offset(range.start), this.positions.offset(range.end)];
   }
 
-  /** Replaces a text with one reference of another program by our reference. */
   private reference(start: number, end: number): QuickFix[] {
     const written = this.text.slice(start, end);
     const pieces = piecesOf(textOf(readYaml(written).root) ?? '', everySyntax);

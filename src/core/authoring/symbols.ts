@@ -1,7 +1,4 @@
-/**
- * The symbols of a valid config file, each with its server. Aliases and merges are followed, so a symbol may be outside
- * the entry of its server, and one place may be a symbol of several servers.
- */
+/** Aliases and merges are followed, so one place may be outside its server's entry, and of several servers. */
 import { docOf, type KeyDoc, type ValueShape, type KeyLevel } from '../config/keys.js';
 import type { Span } from '../yaml/textPositions.js';
 import type { MapEntry, ListNode, ValueNode, MapNode } from '../yaml/valueNodes.js';
@@ -20,7 +17,6 @@ export type ConfigSymbol = { readonly server: string | undefined; readonly span:
       readonly doc: KeyDoc | undefined;
     }
   | { readonly kind: 'server'; readonly entry: MapEntry }
-  /** A tool under `override`, or one of its arguments. */
   | {
       readonly kind: 'overridden';
       readonly tool: string;

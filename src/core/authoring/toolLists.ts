@@ -1,4 +1,3 @@
-/** Reads and writes the lists of published tools in a config file (N2). Everything here is pure. */
 import { setToolFilter, toolFilterOf } from '../config/edit/serverEdits.js';
 import { compilePattern } from '../tools/patterns.js';
 import { withTicks } from '../tools/ticks.js';

@@ -1,7 +1,6 @@
 /**
- * Folds text for a decision, so every word is in sight (S1a).
- * The editor does not report its width. From 900 points on, it shows a comparison in two halves, and half of 900 points
- * has 42 columns in its usual font. A page between both side bars of a window of 1440 points has 64.
+ * In columns, so every word is in sight (S1a). The editor does not report its width. From 900 points on it compares in
+ * two halves of 42 columns, and a page between both side bars of a window of 1440 points has 64.
  */
 export const halfWidth = 42;
 export const pageWidth = 64;

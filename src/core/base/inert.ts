@@ -1,9 +1,7 @@
 /**
- * Makes text from servers, files and sign-ins inert for every view (S1a). VS Code turns `[text](command:…)` in a
- * message into a link for a command, `$(name)` into an icon, and Markdown into links and pictures. Control characters
- * steer a terminal, and invisible characters hide a part of the text.
- * A shown text is `Inert` or `Markdown`, written with a tag, `` inert`Start “${name}”?` ``: the words of the template are
- * ours, and every value is made inert. No other code makes these types, so the compiler refuses a foreign text in a view.
+ * Makes foreign text inert for every view (S1a). VS Code turns `[text](command:…)` in a message into a link for a
+ * command, and `$(name)` into an icon. Control characters steer a terminal, and invisible ones hide parts of a text.
+ * The words of a template `` inert`…` `` are ours, and every value is made inert. Only this module makes these types.
  */
 import { folded, pageWidth } from './folded.js';
 
@@ -16,7 +14,6 @@ export class Icon {
 }
 
 export class Markdown {
-  /** Only this module makes Markdown of a text; see `formatted`. */
   constructor(
     readonly value: string,
     key: typeof own,

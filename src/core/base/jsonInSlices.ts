@@ -1,4 +1,3 @@
-/** Writes large JSON in slices (P10). */
 import type { Sliced } from './turns.js';
 
 /** The size of one piece, in characters. */

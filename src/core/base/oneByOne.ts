@@ -4,7 +4,6 @@ import { TransientMap } from './transientMap.js';
 export class OneByOne {
   private readonly last = new TransientMap<string, Promise<unknown>>();
 
-  /** Settles like `step`. The step begins after all earlier ones. */
   add<Result>(subject: string, step: () => Promise<Result>): Promise<Result> {
     const result = (this.last.get(subject) ?? Promise.resolve()).then(step);
     const ended = result

@@ -46,32 +46,24 @@ export const runtimeCodes = [
 ] as const;
 
 export const problemCodes = [
-  // These concern the whole file (C4).
   ...['yaml-syntax', 'json-syntax', 'version-missing', 'version-unsupported', 'servers-not-a-map'],
   ...['duplicate-server', 'file-unreadable', 'too-many-servers'],
-  // These concern one entry (C1–C3, C5).
   ...['server-id-invalid', 'unknown-key', 'key-not-for-transport', 'missing-key', 'wrong-type', 'duplicate-key'],
   ...['env-name-invalid', 'header-invalid', 'key-not-used', 'command-with-arguments', 'transport-sse'],
   ...['transport-unsupported', 'duration-invalid', 'url-invalid', 'reference-not-replaced', 'cwd-missing'],
   ...['env-file-unusable', 'env-unset', 'secret-unset', 'problems-left-out', 'id-in-other-folder', 'server-shadowed'],
-  // These concern filtering and naming (N, G3a).
   ...['pattern-blank', 'pattern-matches-nothing', 'pattern-overruled', 'filtered-tools', 'tool-name-invalid'],
   ...['published-name-invalid', 'tool-listed-twice', 'name-twice-in-server', 'name-taken', 'name-reserved'],
   ...['schema-unusable', 'output-schema-left-out', 'override-unknown', 'override-unusable', 'override-refused'],
   ...['tool-malformed', 'app-unusable', 'entry-left-out', 'editor-id-too-long', 'editor-schema-refused'],
   ...['agent-host-name', 'agents-window-off', 'editor-toolset-hidden', 'too-many-tools'],
-  // These concern starting and running (S1, X, R).
   ...['approval-pending', 'server-barred', 'tools-changed', 'sign-in-needed'],
   ...runtimeCodes,
   ...['list-incomplete', 'list-too-long', 'too-many-instances'],
-  // These concern agents outside the editor (G6).
   ...['endpoint-port-taken', 'endpoint-port-unconfirmed', 'endpoint-failed'],
-  // This one concerns sessions of the editor outside its window (G2).
   ...['editor-port-taken'],
-  // These concern the team (D2).
   ...['member-id-invalid', 'member-unknown', 'member-in-other-folder', 'toolset-unknown', 'toolset-deferred'],
   ...['grant-without-effect'],
-  // These concern the models of conversations (D3, D4).
   ...['model-rejected', 'model-may-refuse'],
 ] as const;
 

@@ -1,7 +1,4 @@
-/**
- * Recognises names and words of secrets. In doubt it is a secret: a masked harmless value costs a person a minute, and
- * a visible secret costs much more. No expression repeats a repetition, so every name and word costs about the same.
- */
+/** In doubt it is a secret: a visible one costs more than a masked harmless value. No pattern repeats a repetition. */
 const longestName = 96;
 
 const secretWords = new Set(

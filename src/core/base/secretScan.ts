@@ -1,7 +1,4 @@
-/**
- * Finds secrets in a text by the names beside them and by their shape. The scan is linear (S2): it goes from anchor to
- * anchor, looks back a bounded number of characters, and skips earlier stretches on its way forward.
- */
+/** Finds secrets by names beside them and by shape. It is linear (S2), so it looks back only so many characters. */
 import { isNoValue, isRandom, isToken, isTrivial, nameStrength, tokenBeginnings } from './secretNames.js';
 import type { NameStrength } from './secretNames.js';
 
@@ -55,7 +52,6 @@ class Scan {
     }
   }
 
-  /** Returns how far it has read. */
   private passed(anchor: string, at: number, after: number): number {
     if (anchor === '://') return this.address(at, after);
     if (anchor === '=' || anchor === ':') return this.pair(at, after);

@@ -1,7 +1,4 @@
-/**
- * Divides long work into slices, with other work between them (P10), and limits a server's share of the event loop
- * (S2). A generator of such work yields after each millisecond or less. Its caller decides about slices.
- */
+/** Divides long work (P10), and limits a server's share of the loop (S2). A generator yields within a millisecond. */
 import { type Clock, delay } from './clock.js';
 import { type Disposable, toDisposable } from './disposables.js';
 import { Emitter, nextEvent } from './events.js';
@@ -32,10 +29,7 @@ const mostLong = 2;
 
 const owners = new WeakMap<object, LoopShare>();
 
-/**
- * Charges one server for its time of the event loop. Readers of that server pause until its share is free again. Every
- * message stays, because the pipe or the socket makes the server wait.
- */
+/** Charges one server for its time. Its readers pause until its share is free, and the pipe or the socket waits. */
 export class LoopShare {
   private readonly bucket: TokenBucket;
   private long = 0;

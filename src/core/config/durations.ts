@@ -1,4 +1,3 @@
-/** Reads and writes durations as people write them (C3), and holds the defaults, in milliseconds. */
 import type { Timeouts } from './model.js';
 
 const second = 1000;

@@ -1,5 +1,3 @@
-/** Reads references of other programs: import translates them (C6), and the reader of our files warns of them (C2). */
-
 /** The look of a program's references. `${env:NAME}` includes all others of an editor, such as inputs and folders. */
 export type Syntax = '${input:ID}' | '${env:NAME}' | '${NAME}' | '$NAME' | '{env:NAME}' | '{{ NAME }}' | '%NAME%';
 
@@ -60,7 +58,6 @@ export function foreignReference(text: string, syntaxes: readonly Syntax[]): For
 
 type Groups = Readonly<Record<string, string | undefined>>;
 
-/** Returns a string for a constant, and undefined for a text without meaning in these syntaxes. */
 function referenceOf(
   { template, nested, braces, bare, command, macro, shell, name, percent }: Groups,
   text: string,

@@ -1,12 +1,8 @@
-/**
- * Canonical hashes show the kind of an edit (R2). The order of `env` and `headers` does not count; the order of `args`,
- * patterns and transforms does. A literal and a host variable with the same value are equal.
- */
+/** Canonical hashes (R2). The order of lists counts. A literal and a host variable with the same value are equal. */
 import { createHash } from 'node:crypto';
 import { canonicalJson } from '../base/canonicalJson.js';
 import type { EnvValue, Launch, ServerDefinition, ToolOverrides } from './model.js';
 
-/** Hashes the inputs of an instance. The digest covers resolved host values (C2). */
 export function launchHashOf(launch: Launch, trulyStateless: boolean): string {
   if (launch.transport === 'stdio') {
     const { argReferences, envFile, env, ...rest } = launch;

@@ -13,9 +13,7 @@ type PlainKind = 'one' | 'truth' | 'zeroOrOne' | 'duration' | 'any' | 'port' | '
 type TextOf = 'command' | 'folder' | 'file' | 'session' | 'variable' | 'secretName' | 'scheme' | 'affix' | 'prose';
 type ItemOf = 'scope' | 'pattern' | 'allowed' | 'mediaType' | 'word';
 
-/** The possible values at a place, and the shapes within them. */
 export type ValueShape = {
-  /** The keys of a map. */
   readonly level?: KeyLevel;
   /** The value of any key of a map. */
   readonly each?: ValueShape;
@@ -27,7 +25,6 @@ export type ValueShape = {
   /** With `orText`, a text may replace the table. */
   | { readonly kind: 'table'; readonly orText?: true }
   | { readonly kind: 'values'; readonly of: 'variable' | 'header' }
-  /** A text or a reference. */
   | { readonly kind: 'value'; readonly of: 'url' | 'secret' | 'variable' | 'header' | 'argument' }
 );
 
@@ -42,7 +39,6 @@ export interface KeyDoc {
   readonly value: ValueShape;
   /** A snippet for the text behind the key in block style, with `: ` or the line break. By default it is `: `. */
   readonly block?: string;
-  /** The same in flow style. */
   readonly flow?: string;
 }
 
@@ -360,7 +356,6 @@ export function keysOf(level: KeyLevel): readonly string[] {
   return Object.keys(keys[level]);
 }
 
-/** Returns the required keys of a level. For a server they depend on its transport. */
 export function requiredKeys(level: KeyLevel, transport?: string): readonly string[] {
   const isRequired = (doc: KeyDoc): boolean =>
     doc.isRequired === true && (doc.transport === undefined || doc.transport === transport);
@@ -406,7 +401,6 @@ export function suggestKey(level: KeyLevel, found: string): string | undefined {
 
 const transports: readonly Transport[] = ['stdio', 'streamable_http'];
 
-/** Returns the transports that a word of another program may mean. */
 export function suggestTransports(found: string): readonly string[] {
   if (/http|sse|remote|url/i.test(found)) return ['streamable_http'];
   const meant = nearest(found, transports);

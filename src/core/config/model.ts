@@ -33,7 +33,6 @@ export type ReferenceSource =
   /** The program with its arguments, and the absolute path of its folder. It runs when the server starts. */
   | { readonly kind: 'command'; readonly argv: readonly [string, ...string[]]; readonly cwd: string };
 
-/** A file of variables (C2). */
 export interface EnvFile {
   readonly file: string;
   /** The variables of the file, without those also in `env`. A disabled server has none. */
@@ -94,11 +93,9 @@ export interface ToolOverride {
   readonly arguments: ReadonlyMap<string, ArgumentOverride>;
 }
 
-/** `fixed` excludes the others. */
+/** `fixed` is always sent and excludes the others. `default` is sent if the agent gives none. */
 export interface ArgumentOverride {
-  /** It is always sent. The value is any JSON value. */
   readonly fixed?: { readonly value: unknown };
-  /** It is sent if the agent gives none. */
   readonly default?: { readonly value: unknown };
   /** Patterns of N1 for the texts that may be sent. */
   readonly allow?: readonly string[];
@@ -144,9 +141,7 @@ export interface ServerDefinition {
   readonly id: string;
   readonly enabled: boolean;
   readonly trulyStateless: boolean;
-  /** The start of its process, if the entry sets it (P8). */
   readonly start?: StartTime;
-  /** The number of spare instances, if the entry sets it (P9). */
   readonly spare?: 0 | 1;
   readonly launch: Launch;
   readonly tools: NameFilter;

@@ -96,7 +96,6 @@ export function envUnset(place: Place, variable: string, target: string, similar
   return problem('env-unset', 'error', place, message, fix);
 }
 
-/** @param owner the value with both keys, e.g. ``Argument 3`` */
 export function twoSources(place: Place, owner: string, first: string, other: string): Problem {
   const message = `${owner} names both \`${first}\` and \`${other}\`; its value can come from only one of them.`;
   return problem('wrong-type', 'error', place, message, 'Remove one of the two.');

@@ -1,7 +1,4 @@
-/**
- * The config files and their order (C5). A file is listed once: if the home folder is a workspace folder too, its file
- * counts as the workspace's, because workspaces need approval (S1).
- */
+/** A file is listed once (C5). If home is a workspace folder, its file is the workspace's and needs approval (S1). */
 import path from 'node:path';
 import { isBelow, samePath } from '../base/paths.js';
 import type { SourceOrigin, SourceText } from './model.js';
@@ -26,7 +23,6 @@ export function userFile(home: string): string {
   return path.join(home, mindsPath);
 }
 
-/** Returns the file with the user's approvals (S1). */
 export function approvalsFile(home: string): string {
   return path.join(home, '.minds', 'approvals.json');
 }
@@ -42,7 +38,6 @@ export function isUserFile(file: string, folders: readonly string[], home: strin
   return sourceFiles(folders, home).some(({ origin }) => origin === 'user');
 }
 
-/** Distinguish the sources of one folder. */
 export const originWords: Readonly<Record<SourceOrigin, string>> = {
   folder: mindsPath,
   mcprc: mcprcPath,

@@ -192,7 +192,6 @@ export function formatOfPath(file: string): ImportFormat | undefined {
   return found.sort((a, b) => b.length - a.length)[0]?.format;
 }
 
-/** Returns the format of a file by its content, or undefined if several programs have such files. */
 export function formatOfContent(root: Table): ImportFormat | undefined {
   const { mcp } = root;
   if (Array.isArray(root['mcp_servers']) || (isObject(mcp) && Array.isArray(mcp['servers']))) return 'otter';

@@ -80,7 +80,6 @@ function flattened(entry: unknown): Table {
   };
 }
 
-/** Adds the servers below a key. @param place the key, in a sentence */
 function addServers(all: RawServer[], notes: ImportNote[], value: unknown, place: string): void {
   const skip = (message: string): void => void notes.push({ kind: 'skipped', message });
   if (value === undefined || value === null) return;

@@ -24,7 +24,6 @@ export interface ImportRequest {
   readonly file: string;
   /** If undefined, the name and the content of the file decide. */
   readonly format?: ImportFormat | undefined;
-  /** The entries of the config file. */
   readonly existing?: ReadonlyMap<string, unknown>;
   /** The names of variables and secrets that a new one must not get, unless it has the same value. */
   readonly held?: Held;

@@ -1,7 +1,6 @@
 /** The result of an import (C6): entries of `.minds/mcp.yaml` as plain values, and notes. */
 import type { TextEdit } from '../yaml/edits.js';
 
-/** A text, or a reference to a host variable or to a secret of the person (C2). */
 export type ImportedValue =
   | string
   | { readonly prefix?: string; readonly env: string; readonly suffix?: string; readonly default?: string }

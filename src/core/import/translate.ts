@@ -20,7 +20,6 @@ const headerKeys = ['headers', 'http_headers'];
 const otherHeaderKeys = ['bearer_token_env_var', 'env_http_headers'];
 const enabledKeys = ['enabled', 'isEnabled', 'isActive', 'is_active', 'active'];
 const oauthKeys = ['oauth', 'auth', 'oauthScopes'];
-/** True for a key that says how a server is started or reached. */
 const changesServer = (key: string): boolean =>
   isSecretName(key) || /sandbox|helper|proxy|container|permission/i.test(key);
 
@@ -32,7 +31,6 @@ const descriptive = [
 export class Translator {
   readonly notes: ImportNote[] = [];
   private readonly keys: Keys;
-  /** True if the entry would behave differently from the original. */
   private inexact = false;
 
   constructor(
@@ -173,7 +171,6 @@ export class Translator {
     return { url, ...(headers && { headers }) };
   }
 
-  /** Returns allowed and denied tools as filters (N2). */
   private tools(): ImportedEntry['tools'] | undefined {
     const { keys } = this;
     const lists = allowKeys.filter((key) => key !== 'tools' || !isObject(keys.peek(key)));
@@ -242,7 +239,6 @@ export class Translator {
     if (Object.keys(limits).length > 0) entry.timeouts = limits;
   }
 
-  /** Notes every unread key. */
   private rest(transport: ImportedEntry['transport']): void {
     const left = new Set(this.keys.left());
     const named = (kind: 'lost' | 'changed', known: readonly string[], about: string): void => {
@@ -307,7 +303,6 @@ class Keys {
     return this.raw[key];
   }
 
-  /** Returns the value of the first of several synonyms. */
   take(...keys: string[]): unknown {
     const [key, ...others] = keys.filter((each) => isThere(this.raw[each]));
     keys.forEach((each) => this.read.add(each));

@@ -17,7 +17,6 @@ export type Held = (name: string, isInput: boolean) => string | undefined;
 
 export class Variables {
   private readonly values = new Map<string, string>();
-  /** The variables of the host that the file refers to. */
   readonly referred = new Set<string>();
   readonly secrets = new Map<string, string>();
 
@@ -73,7 +72,6 @@ interface Slot {
   /** Returns the name of the variable for a secret of this name, or for the whole value. */
   readonly wanted: (secret: string | undefined) => string;
   readonly secrets: (text: string) => readonly NamedSecret[];
-  /** The text around a reference. */
   readonly prefix?: string;
   readonly suffix?: string;
 }
@@ -214,7 +212,6 @@ export class Values {
     return reference('env', name, slot, openDefault(name, byDefault, slot));
   }
 
-  /** Refers to a secret in the program's own storage. */
   private secret(name: string, slot: Slot): ImportedValue {
     const { dialect, variables } = this.context;
     const wanted = variables.name(name, this.server, `secret:${name}`);

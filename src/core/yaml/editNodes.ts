@@ -1,7 +1,4 @@
-/**
- * The nodes of a text, for edits: their ends with anchor and tag, and their surroundings on the line. Unlike in
- * `yamlTree`, an alias is an alias, and a merge key is a key. A text with errors has no nodes.
- */
+/** The nodes of a text, for edits. Unlike in `yamlTree`, an alias is an alias, and a merge key is a key. */
 import { isAlias, isMap, isPair, isScalar, isSeq, type Pair, type YAMLMap, type YAMLSeq } from 'yaml';
 import { asText } from '../base/text.js';
 import { lineEnd, nextLine, type Span } from './textPositions.js';
@@ -98,7 +95,6 @@ export class EditNodes {
     return offset - this.lineStart(offset);
   }
 
-  /** True if only blanks are between the beginning of the line and an offset. */
   beginsLine(offset: number): boolean {
     return this.text.slice(this.lineStart(offset), offset).trim() === '';
   }

@@ -1,9 +1,6 @@
 /**
- * Minimal edits of a YAML text: comments, quotes, order and line breaks stay as they are (E1, E3). Everything here is
- * pure. If a change would touch more than requested, the result is `undefined`.
- *
- * Invariants: edits of one answer do not overlap. All offsets are of the original text. The edited text is YAML with
- * the intended meaning. An anchor is never removed, because an alias may need it.
+ * Minimal, pure edits of a YAML text (E1, E3), or `undefined` if a change would touch more than requested. Edits of one
+ * answer do not overlap. Offsets are of the original text. No anchor is removed, because an alias may need it.
  */
 import { isAlias, isMap, isScalar, isSeq, type Scalar } from 'yaml';
 import { endsInBlockScalar, isBlockScalar, isEmptyValue } from './editNodes.js';
@@ -68,7 +65,6 @@ export function replaceItem(nodes: EditNodes, itemStart: number, value: string):
   return scalarEdit(place?.list.items[place.index], value);
 }
 
-/** Keeps the quotes. */
 function scalarEdit(node: unknown, text: string): Edits {
   const span = spanOf(node);
   return isScalar(node) && span && !isBlockScalar(node) ? [{ span, text: textLike(node, text) }] : undefined;

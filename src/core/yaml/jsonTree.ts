@@ -21,7 +21,6 @@ export function readJson(text: string): JsonReading {
   const root = parseTree(text, found, { allowTrailingComma: true, allowEmptyContent: true });
   // The errors after the first are most often its consequences.
   const errors = found.slice(0, 1).map(({ error, offset, length }) => ({
-    // For example `CommaExpected`.
     what: printParseErrorCode(error)
       .replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
       .trim(),

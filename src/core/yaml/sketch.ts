@@ -1,9 +1,6 @@
 /**
- * A tolerant reading of YAML text, complete or half-typed: the keys of each map, and the possible input at a place. It
- * goes line by line and bracket by bracket, so an error costs only its own place. The library's lexer would join the
- * lines below to an open quote, or to a word without its colon.
- *
- * Invariants: never throws, is linear, does not recurse. It does not understand explicit keys (`? key`).
+ * A tolerant reading of half-typed YAML, line by line, so an error costs only its own place. The library's lexer would
+ * join lines to an open quote. Invariants: never throws, is linear, does not recurse. No explicit keys (`? key`).
  */
 import { lineEnd, nextLine, type Span } from './textPositions.js';
 
@@ -159,7 +156,6 @@ export class Sketch {
     return last?.text === '' && !last.child ? this.next(top) : undefined;
   }
 
-  /** @param before the first offset for the cursor to count as this place */
   private value(role: Slot['role'], path: SketchPath, column: number, before: number, entry?: SketchEntry): void {
     const start = this.at;
     this.take(blanks);
@@ -253,7 +249,6 @@ export class Sketch {
     this.closeTo(outer);
   }
 
-  /** @param flow holds the owner of the value in flow style */
   private open(kind: SketchBox['kind'], indent: number, path: SketchPath, flow?: FlowOwner): SketchBox {
     const owner = flow?.entry ?? this.stack.at(-1)?.entries.at(-1);
     const box: SketchBox = { kind, flow: flow !== undefined, indent, path, entries: [], items: flow ? 1 : 0 };
@@ -263,7 +258,6 @@ export class Sketch {
     return box;
   }
 
-  /** Closes all maps and lists but so many, the outermost. */
   private closeTo(depth: number): void {
     while (this.stack.length > depth) this.end(this.stack.pop()?.entries.at(-1));
   }

@@ -19,7 +19,6 @@ export interface ListNode {
 export interface MapEntry {
   /** The key as text: `1` and `'1'` are the same key. */
   readonly key: string;
-  /** False if the key is a list or a map. */
   readonly keyIsText: boolean;
   readonly keySpan: Span;
   readonly value: ValueNode;

@@ -1,8 +1,6 @@
 /**
- * Reads a text into the YAML library's nodes. Anything unusable is an error: a mistake of syntax, an alias without an
- * anchor above it and outside itself, and too large an expansion of aliases ("billion laughs").
- *
- * Invariants: never throws. Nodes are nested to a bounded depth, so later steps may recurse.
+ * Never throws. Errors are mistakes of syntax, aliases without an anchor above and outside them, and too large an
+ * expansion of aliases ("billion laughs"). Nodes are nested to a bounded depth, so later steps may recurse.
  */
 import { Composer, Lexer, Parser, isAlias, isMap, isPair, isScalar, isSeq } from 'yaml';
 import type { Alias, CST, Pair, YAMLError as LibraryError } from 'yaml';
@@ -69,10 +67,7 @@ export function readDocument(text: string): YamlDocument {
 
 const noTargets: YamlDocument['targets'] = new Map();
 
-/**
- * Composing recurses, and a nearly full stack can end the whole process (V8 gives up inside a regular expression, past
- * any catch). So the nesting is bounded while the lexer makes tokens, because it does not recurse.
- */
+/** The lexer bounds the nesting: composing recurses, and a nearly full stack can end the process, past any catch. */
 function compose(source: string): YamlDocument {
   const parser = new Parser();
   const tokens: CST.Token[] = [];
@@ -110,9 +105,8 @@ const deepestChain = 16;
 
 interface Anchor {
   readonly node: unknown;
-  /** The length of the node and of everything behind its aliases. */
+  /** The length and the nodes of the node and of everything behind its aliases. */
   size: number;
-  /** The nodes of both. */
   nodes: number;
   depth: number;
   open: boolean;
@@ -187,7 +181,6 @@ export function contentEnd(text: string, node: unknown): number {
   return end;
 }
 
-/** The offset behind the colon of a key, or behind a key without a colon. */
 export function afterColon(text: string, { key }: Pair): number {
   const end = spanOf(key)?.end ?? 0;
   const [gap, colon] = /^[ \t]*(:?)/.exec(text.slice(end)) ?? [''];

@@ -1,7 +1,4 @@
-/**
- * Reads YAML 1.2 (core schema, merge keys) into plain nodes, and never throws. The expansion of aliases is bounded. A node
- * behind an alias or a merge key has its original place.
- */
+/** YAML 1.2 (core schema, merge keys). Never throws. A node behind an alias or a merge key has its original place. */
 import { isAlias, isMap, isScalar, isSeq, type Pair } from 'yaml';
 import type { Span } from './textPositions.js';
 import { emptyNode, textOf, type MapEntry, type MapNode, type ValueNode } from './valueNodes.js';
@@ -16,7 +13,6 @@ interface YamlReading {
 /** @param text without a byte order mark */
 export function readYaml(text: string): YamlReading {
   const { errors, warnings, contents, targets } = readDocument(text);
-  /** Each node is made once. */
   const made = new WeakMap<object, ValueNode>();
 
   const nodeOf = (raw: unknown, at: number): ValueNode => {

@@ -4,7 +4,6 @@ import { EditNodes, isEmptyValue, isMap, isScalar, spanOf, type PairPlace } from
 import { applyEdits, insertAt, insertion, scalarText, valueEdit, type Edits } from '../../yaml/edits.js';
 import { serverPair, serverValues } from './serverEdits.js';
 
-/** The parts of an entry. `undefined` is left out. */
 type EntryValue =
   | string
   | number

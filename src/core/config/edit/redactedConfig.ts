@@ -13,7 +13,6 @@ const switches = ['enabled', 'truely-stateless', 'start', 'spare', 'transport', 
 const settings = ['command', 'cwd', 'envFile', 'tools', 'transform', 'timeouts', 'prompts', 'resources'];
 const harmless = new Set([...switches, ...settings]);
 
-/** The servers are below a key or, in files of other programs, at the top. */
 function wholeFile(root: ValueNode): unknown {
   return members(root, (key, value) => {
     if (key === 'version') return value.kind === 'scalar' && typeof value.value === 'number' ? value.value : mask;

@@ -24,7 +24,6 @@ export function insertVersion(nodes: EditNodes): Edits {
   return written ? edits.valueEdit(nodes, written, '1') : edits.insertEntry(nodes, root, 'version', '1');
 }
 
-/** Sets `enabled` of a server. No edits if it is so already. */
 export function setEnabled(text: string, server: string, enabled: boolean): Edits {
   const before = serverValues(text)?.get(server);
   if (!before || (before['enabled'] !== false) === enabled) return before && [];
@@ -119,7 +118,6 @@ export function serverPair(nodes: EditNodes, server: string): ReturnType<EditNod
   return nodes.pairOf(nodes.pairOf(nodes.root, 'servers')?.pair.value, server);
 }
 
-/** Returns the edits, unless they would change another server. */
 function sparingOthers(text: string, server: string, made: Edits): Edits {
   if (!made) return undefined;
   const [before, after] = [serverValues(text), serverValues(edits.applyEdits(text, made))];
@@ -147,7 +145,6 @@ export function serverValues(text: string): Map<string, PlainMap> | undefined {
 
 const lists = ['whitelist', 'blacklist'] as const;
 
-/** Returns the lists of tools as they are written, or undefined if they or the text cannot be read. */
 export function toolFilterOf(text: string, server: string): NameFilter | undefined {
   const { errors, root } = readYaml(text);
   const body = valueIn(root, 'servers', server);
@@ -192,7 +189,6 @@ function withList(
   const written = nodes.pairOf(tools?.value, list)?.pair;
   let made: Edits;
   if (added.length > 0) {
-    // A new list beside the other one takes one line.
     const items = tools && !written ? [] : added;
     made = addBelow(nodes, server, ['tools', list], `[${added.join(', ')}]`, items);
   } else if (wanted.length === 0) {

@@ -1,5 +1,3 @@
-/** Splits a command line in the place of one program. Everything here is pure. */
-
 /** Returns the words of a command line, or undefined for an open quote. Other shell syntax has no meaning. */
 export function commandWords(line: string): string[] | undefined {
   const words: string[] = [];

@@ -1,8 +1,4 @@
-/**
- * Typed reading of nodes: each method returns a value, or notes a problem and returns undefined. Problems are kept up to
- * a number (S2); the first error is kept beyond it (C4). An absent value is no problem here, nor is a `null` for a list or
- * a map, because all of it may be commented out.
- */
+/** Methods return a value, or note a problem and return undefined. Absence and a null list or map are no problem. */
 import type { Place, Problem, ProblemCode } from '../../base/problem.js';
 import { keysOfOthers, keysOf, type KeyLevel } from '../keys.js';
 import { startOfFile, type ConfigDeps, type SourceText } from '../model.js';
@@ -16,7 +12,7 @@ const none: Entries = new Map();
 
 const mostProblems = 500;
 
-/** Reads a part of a file and collects its problems. */
+/** Keeps problems up to a number (S2), and the first error beyond it (C4). */
 export class NodeReader {
   private readonly kept: Problem[] = [];
   private leftOut = 0;
@@ -220,7 +216,6 @@ export class NodeReader {
   }
 }
 
-/** Reads one server's entry, or the file around the servers. */
 export class EntryReader extends NodeReader {
   /** False for a disabled server: its references need no values, and its folder need not exist. */
   starts = true;

@@ -249,7 +249,6 @@ export function isHeaderValue(value: string): boolean {
   return /^[\t\x20-\x7e\x80-\xff]*$/.test(inner);
 }
 
-/** Reads the client settings for sign-in (X7). Undefined if the entry has none. */
 function readOAuth(reader: EntryReader, entry: MapEntry | undefined): OAuthSettings | undefined {
   const entries = reader.table('oauth', entry, 'Write a map, for example `oauth: { clientId: my-client }`.');
   if (!entry || entries.size === 0) return undefined;

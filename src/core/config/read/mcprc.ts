@@ -49,7 +49,6 @@ function serversOf(reader: EntryReader, root: ValueNode): Entries | undefined {
   return notAMap(places.value(nested), '`mcpServers`', nested.value);
 }
 
-/** Names of the HTTP transports. Here they are one (X2). */
 const httpWords = ['http', 'sse', 'streamable-http', 'streamableHttp', 'streamablehttp'];
 
 /** Returns the entry in our words: `type` is `transport` and may be missing, and `disabled` is the opposite of `enabled`. */

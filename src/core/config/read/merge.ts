@@ -1,7 +1,4 @@
-/**
- * Merges several config files into one model (C4, C5). A file with a refused reload keeps its last content. An id of a
- * higher source shadows it in a lower one of the same folder and in the user's file. In another folder it is a problem.
- */
+/** Merges config files (C5): an id shadows lower sources of its folder and the user's. Elsewhere it is a problem. */
 import type { Place, Problem } from '../../base/problem.js';
 import { isEnabled } from '../model.js';
 import type { ConfigModel, ConfigDeps, ConfiguredServer, ParsedSource, SourceText } from '../model.js';

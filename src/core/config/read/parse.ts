@@ -1,7 +1,4 @@
-/**
- * Parses the text of `.minds/mcp.yaml` (C1 to C4), and never throws. A refused file has an error and no servers. An
- * invalid server has an error with its id. Problems are in the order of the file.
- */
+/** Never throws. A refused file has an error and no servers. Problems are in the order of the file (C1 to C4). */
 import type { Place, Problem } from '../../base/problem.js';
 import { describe, type Entries, EntryReader } from './entryReader.js';
 import { launchHashOf, viewHashOf } from '../hash.js';
@@ -39,7 +36,6 @@ export function parseMindsFile(source: SourceText, deps: ConfigDeps): ParsedSour
 
 const mostServers = 500;
 
-/** Reads the servers of a file up to the limit. @param reader notes the problems of the whole file */
 export function readServers(
   reader: EntryReader,
   entries: readonly MapEntry[],

@@ -30,7 +30,6 @@ export function readValue(reader: EntryReader, entry: MapEntry, target: string, 
   return reader.note(problems.wrongType(at.value, what, 'a text or a map with `env`', describeKind(entry.value), fix));
 }
 
-/** Warns of a reference of another program in a text. @param target the text in a sentence */
 export function noteForeign(
   reader: EntryReader,
   text: string,

@@ -226,7 +226,6 @@ function readSections(reader: EntryReader, entry: MapEntry | undefined): string[
 /** A server has fewer tools, and a tool fewer arguments. */
 const mostEntries = 1_000;
 
-/** Reads `tools.override` (O1–O6). A wrong part makes the entry unusable (C4). */
 function readOverrides(reader: EntryReader, entry: MapEntry | undefined): ReadonlyMap<string, ToolOverride> {
   const example = 'Write a map, for example `override: { create_issue: { description: Opens an issue. } }`.';
   return namedTables(reader, entry, example, readTool);

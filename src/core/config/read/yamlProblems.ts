@@ -46,7 +46,6 @@ function ofStructure({ kind, ...rest }: YamlError): boolean {
   return kind === 'syntax' && 'id' in rest && rest.id !== 'BAD_DQ_ESCAPE' && rest.id !== 'BAD_ALIAS';
 }
 
-/** Makes a warning: the file is read, but perhaps not as it was meant. */
 function yamlWarning(places: FilePlaces, error: YamlError): Problem {
   const said = error.kind === 'syntax' ? asClause(withoutQuotation(error.id, error.message)) : words(error).message;
   const message = `YAML: ${said}; it is ignored.`;
@@ -162,7 +161,6 @@ const byId: Readonly<Record<string, readonly [fix: string, message?: string]>> =
   RESOURCE_EXHAUSTION: ['Nest them less deeply.', 'Lists and maps are nested too deeply.'],
 };
 
-/** The same by the words of an error. */
 const bySaid: readonly (readonly [string, string])[] = [
   ['end with', 'Close the bracket that is opened above before this line.'],
   ['Implicit map keys', 'Write `:` and a value after the key.'],
