@@ -1,6 +1,4 @@
-/**
- * Builds the objects of the shell, wires them together and hands them to the editor. It computes nothing. The working part is loaded by `import()`, because `activate` has to return within 10 ms (P1).
- */
+/** Builds the shell and wires its parts. `import()` loads the rest, because `activate` must return within 10 ms (P1). */
 import * as vscode from 'vscode';
 import { join } from 'node:path';
 import { version } from '../package.json';

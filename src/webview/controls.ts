@@ -14,7 +14,6 @@ export interface Control {
   /** Returns the value. If the input is wrong, the field shows why. */
   read(): Entered;
   focus(): void;
-  /** Returns the input, right or wrong. */
   draft(): Json;
   /** Enters a draft of this or another form as far as it fits. */
   restore(draft: Json | undefined): void;
@@ -52,7 +51,6 @@ type Complaint = string;
 
 let inputsMade = 0;
 
-/** Puts an input below its label and its hints, and shows its complaint. */
 function framed(
   input: Input,
   name: string,

@@ -14,7 +14,6 @@ export function formatOf(format: unknown): Format | undefined {
   return typeof format === 'string' && Object.hasOwn(inputs, format) ? (format as Format) : undefined;
 }
 
-/** Returns the text to send, or undefined if the input does not have the format. */
 export function sentText(format: Format, entered: string): string | undefined {
   switch (format) {
     case 'email':
@@ -30,7 +29,6 @@ export function sentText(format: Format, entered: string): string | undefined {
   }
 }
 
-/** Returns the input for a default, or undefined if the default does not have the format. */
 export function enteredText(format: Format, sent: string): string | undefined {
   if (format !== 'time' && format !== 'date-time') return sentText(format, sent);
   const date = new Date(format === 'time' ? `${today()}T${sent}` : sent);

@@ -151,7 +151,6 @@ const phrases: ReadonlyMap<string, string> = new Map([
   ['array', 'a list'],
 ]);
 
-/** Returns the format, unless there is a pattern or the default has another form. */
 function formatFor({ format, pattern, default: initial }: Schema): Format | undefined {
   const known = formatOf(format);
   if (known === undefined || pattern !== undefined) return undefined;
@@ -202,7 +201,6 @@ function option(value: Json, title?: unknown): Option {
   return { label: text(title) || (typeof value === 'string' ? value : JSON.stringify(value)), value };
 }
 
-/** Returns the alternatives of a schema without properties, by keyword. */
 function unionsOf(schema: Schema, keys: readonly string[] = ['anyOf', 'oneOf', 'allOf']): unknown[][] {
   return schema['properties'] === undefined ? keys.map((key) => schema[key]).filter((all) => Array.isArray(all)) : [];
 }

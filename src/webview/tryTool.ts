@@ -168,7 +168,6 @@ function start(): void {
   fields.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
 }
 
-/** Shows why there was no call, and marks a remaining result as an earlier one. */
 function refuse(reason: string): void {
   status.textContent = reason;
   status.classList.add('error');

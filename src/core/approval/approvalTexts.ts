@@ -20,7 +20,6 @@ export function commandLine({ parts }: LaunchDescription): string {
   return started.map(({ shown }) => shown).join(' ');
 }
 
-/** Returns the command for a terminal that approves a server. Without a folder, it is for the current one. */
 export function approveCommand(server: string, folder?: string): string {
   const isPlain = folder === undefined || /^[\w./:\\-]+$/.test(folder);
   const word = isPlain ? folder : process.platform === 'win32' ? `"${folder}"` : `'${folder.replaceAll("'", `'\\''`)}'`;

@@ -61,10 +61,7 @@ const mark = '\0/';
 /** `..` at the end of a path or before more of it. An option may stand in front (`-I../lib`), and some programs read URLs. */
 const parent = /(?<!\.)(?:\.|%2e){2}(?![\w.])/i;
 
-/**
- * Returns a copy with a mark for each path of the root. Two copies are equal only if the values differ in nothing but the
- * root. Returns undefined if a path may lead out of the root, because the same path leads elsewhere from another root.
- */
+/** Marks each path of the root: equal copies differ only in it. Undefined if a path may lead elsewhere from another root. */
 export function relocated<T>(value: T, root: string): T | undefined {
   const escaped = root.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
   const atRoot = new RegExp(`(?<=^|[=:;,])${escaped}(?=$|[/\\\\:;,])`, 'g');

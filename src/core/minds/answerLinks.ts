@@ -1,7 +1,4 @@
-/**
- * Finds links to saved files in an answer as it streams (V2), because a chat shows a file only if it is given apart from
- * the text. A possible link is held back until it is complete, or proves to be text. Every character goes out, in order.
- */
+/** Finds links to files in a streamed answer (V2), because a chat needs the files apart. Every character goes out, in order. */
 import type { ResultFile } from './model.js';
 
 export type AnswerPiece =

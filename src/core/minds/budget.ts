@@ -1,7 +1,6 @@
 /**
- * Fits a conversation into the model's limit (D1). The oldest tool results are shortened first. If this is not enough,
- * the oldest questions go with all their messages. The last question always stays whole. A call keeps
- * its result. Each removal leaves a line about it.
+ * Fits a conversation into the model's limit (D1). The oldest tool results are shortened first, then the oldest questions go
+ * with their messages. The last question stays whole, each call keeps its result, and each removal leaves a line about it.
  */
 import type { ContentPart, ConversationMessage, ConversationModel, ModelRequest, ToolResult } from './model.js';
 

@@ -152,7 +152,6 @@ async function carryOut(call: ToolCall, tools: readonly ConversationTool[], turn
   return result;
 }
 
-/** @param why a clause or a sentence behind "Error:" */
 function failedResult(call: ToolCall, why: string): ToolResult {
   const text = `Error: ${why}`;
   return { callId: call.id, tool: call.tool, parts: [{ kind: 'text', text }], isError: true };

@@ -1,7 +1,4 @@
-/**
- * Keeps a conversation over its turns (D1): the editor stores a bounded record of each. Others can write to its store, so
- * reading keeps the valid part and never throws. Every call has its result after reading.
- */
+/** Keeps conversations over turns (D1). Others can write to the editor's store: reading keeps the valid part, never throws. */
 import { hasFields, isObject } from '../base/isObject.js';
 import { resultsOf, shortenedMessage } from './budget.js';
 import type { TurnEnd } from './conversation.js';

@@ -7,7 +7,6 @@ export interface ConversationContext {
   /** The granted toolsets without tools now; `why` completes "its server is …". */
   readonly deferred: readonly { readonly id: string; readonly why: string }[];
   readonly held: readonly string[];
-  /** The name of the tool to end an instance, if it is permitted. */
   readonly release: string | undefined;
 }
 
@@ -27,7 +26,6 @@ export function instructionsOf(context: ConversationContext): string {
   return parts.join('\n\n');
 }
 
-/** Reminds the model in every request, for as long as it holds an instance. */
 function reminderOf({ held, release }: ConversationContext): string[] {
   if (held.length === 0) return [];
   const names = held.map((id) => `"${id}"`).join(', ');

@@ -98,7 +98,6 @@ function retryAfterIn(said: string): number | undefined {
   return Math.round(Number(found[1]) * factor);
 }
 
-/** Returns the error and its causes. A thrown text counts as a message. */
 function causesOf(error: unknown): readonly Readonly<Record<string, unknown>>[] {
   const causes: Record<string, unknown>[] = [];
   for (let current = error; causes.length < deepestCause && current !== undefined && current !== null;) {

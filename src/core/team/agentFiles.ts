@@ -1,8 +1,4 @@
-/**
- * Members of the team as custom agents of the editor (D2): a file for each, whose `tools` names the granted toolsets.
- * Everything else in the file is the person's. Without a change of grants, the text stays the same. A file without our
- * mark is never changed.
- */
+/** Custom agents of members (D2), a file each. We change only the grants in it, and never a file without our mark. */
 import { isDeepStrictEqual } from 'node:util';
 import { asText } from '../base/text.js';
 import { EditNodes, isScalar, isSeq, spanOf } from '../yaml/editNodes.js';

@@ -20,7 +20,6 @@ export function grantedOf(grants: readonly Grant[] | undefined, configured: read
   return {
     toolsets: taken.filter(({ down }) => down === undefined).map(({ id }) => id),
     deferred: taken.flatMap(({ id, down }) => (down === undefined ? [] : [{ id, why: down }])),
-    /** The named but unconfigured ids, in the order of the grants. */
     unknown: (grants ?? []).flatMap((grant) => (grant.kind !== 'all' && !known.has(grant.id) ? [grant.id] : [])),
   };
 }

@@ -76,7 +76,6 @@ export type ExclusionReason =
   | { readonly kind: 'changed'; readonly parts: readonly string[] }
   | { readonly kind: 'nameTaken'; readonly published: string; readonly holder: string }
   | { readonly kind: 'nameReserved'; readonly published: string }
-  /** The server lists the name again; the first counts (N5). */
   | { readonly kind: 'listedTwice' };
 
 export type ExcludedTool = { readonly original: string; readonly reason: ExclusionReason };

@@ -1,4 +1,3 @@
-/** Finds a server's abilities besides tools in its capabilities (G4). */
 import type { ServerCapabilities } from '@modelcontextprotocol/sdk/types.js';
 import { isObject } from '../base/isObject.js';
 import { knownExtensions } from '../protocol/client.js';

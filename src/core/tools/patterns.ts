@@ -21,10 +21,7 @@ const stepsToCompile = { character: 50, pattern: 300 };
 
 const options = { dot: true, nobrace: true, nocomment: true, noext: true, nonegate: true, platform: 'linux' } as const;
 
-/**
- * Makes one path portion of a text, because the `*` of minimatch stops at `/`. The character in place of `/` occurs in no
- * text. The one in front keeps minimatch from reading a path into an empty text, `.` or `..`.
- */
+/** `*` stops at `/`, and no text has `\uffff`. The `=` keeps minimatch from reading a path into an empty text, `.` or `..`. */
 const portion = (text: string): string => `=${text.replaceAll('/', '\uffff')}`;
 
 export function compilePattern(text: string): Pattern {

@@ -1,7 +1,4 @@
-/**
- * Changes one top-level argument of a schema (O6), for draft-07 and 2020-12. The result takes a call without the argument
- * exactly if the schema takes the call with it. Parts that do not name the argument stay as they are.
- */
+/** Edits one argument of a schema (O6). The result takes a call without it exactly if the schema takes the call with it. */
 import { Validator, type Schema as JsonSchema } from '@cfworker/json-schema';
 import { isObject } from '../base/isObject.js';
 

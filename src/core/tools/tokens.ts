@@ -14,7 +14,6 @@ export function estimatedTokens({ editorId, tool }: Pick<ServedTool, 'editorId' 
   return Math.ceil((bytesOf(tool) + editorId.length) / bytesPerToken);
 }
 
-/** Returns what filters and overrides save: the tokens of all listed tools, less those of the published ones. */
 export function savedTokens(listed: readonly OfferedTool[], published: readonly ServedTool[]): number {
   const [first] = published;
   if (!first) return 0;

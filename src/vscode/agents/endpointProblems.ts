@@ -10,7 +10,6 @@ type State = Engine['endpoint']['state'] | undefined;
 /** A problem of the window, which appears at the first config file. */
 type WindowProblem = Omit<Problem, 'place'>;
 
-/** @param asked the port in the settings of the workspace, without the person's consent */
 export function agentEndpointProblem(state: State, asked?: number): WindowProblem | undefined {
   if (asked !== undefined) {
     return {
@@ -37,11 +36,7 @@ export function agentEndpointProblem(state: State, asked?: number): WindowProble
   };
 }
 
-/**
- * Reports that the editor does not run this extension in the Agents window.
- *
- * @param isOfInterest the window has seen an agent-host session, so the person uses them
- */
+/** The Agents window lacks this extension. @param isOfInterest the window has seen an agent-host session */
 export function agentsWindowProblem(isOfInterest: boolean, support: unknown): WindowProblem | undefined {
   if (!isOfInterest || !isObject(support) || support[extensionId] === true) return undefined;
   return {

@@ -25,10 +25,7 @@ const title = inert`Set Up Another Agent`;
 /** Notes the person's port before `write`. */
 export type ChoosePort = (port: number, write: () => PromiseLike<void>) => Promise<void>;
 
-/**
- * @param globalStorage the folder for files of the editor's extensions
- * @param asked the port in the settings of the workspace, without the person's consent
- */
+/** @param asked the port in the settings of the workspace, without the person's consent */
 export async function setUpAgent(
   { engine, state }: EngineSlot,
   ledger: ApprovalLedger,
@@ -81,7 +78,6 @@ async function confirmsPort(
 interface Chosen {
   readonly kind: AgentKind;
   readonly file: string;
-  /** The folder that nothing written may leave. */
   readonly root: string;
 }
 

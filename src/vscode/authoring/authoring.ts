@@ -270,7 +270,6 @@ function isOf({ source, code, range }: vscode.Diagnostic, problem: Problem): boo
   return source === diagnosticSource && value === problem.code && range.isEqual(toRange(problem.place.range));
 }
 
-/** Adds the edits of a document to an edit of several. */
 export function workspaceEdit(
   document: vscode.TextDocument,
   edits: readonly TextEdit[],

@@ -29,7 +29,6 @@ export async function chooseSecret(
   }));
 }
 
-/** Resolves to true if the person has entered a value. */
 export async function enterSecret(secrets: EnteredSecrets, name: string): Promise<boolean> {
   const known = secrets.get(name) !== undefined;
   const kept = inert`The editor keeps the value in its secret storage.`;

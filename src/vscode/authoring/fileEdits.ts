@@ -1,7 +1,4 @@
-/**
- * The only way in which the extension changes a file through the editor, so the person can undo it, and the changes of a server's
- * entry (E3), which keep comments. Loaded on demand.
- */
+/** The only way to change a file through the editor, so the person can undo it. Keeps comments (E3). Loaded on demand. */
 import * as vscode from 'vscode';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';

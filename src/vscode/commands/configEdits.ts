@@ -25,7 +25,6 @@ export interface Target extends InertItem {
   readonly folder: string;
 }
 
-/** Returns the places for new servers as items of a choice. */
 export function targets(): Target[] {
   const folders = localFolders().map(({ name, uri: { fsPath: root } }) => ({
     label: inert`${new Icon('folder')} ${name}`,

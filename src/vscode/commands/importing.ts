@@ -1,7 +1,4 @@
-/**
- * *Import Servers* (C6), and the removal of servers from an `mcp.json` of the editor, which prefers them to toolsets (G3i).
- * A person must agree to exactly the shown change. Loaded on demand.
- */
+/** *Import Servers* (C6), and the removal of servers from an `mcp.json`, which the editor prefers (G3i). Loaded on demand. */
 import { stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, dirname } from 'node:path';

@@ -49,7 +49,6 @@ export function askForApprovals(slot: EngineSlot, ledger: ApprovalLedger): vscod
     }),
   );
 
-  /** Returns the waiting launches. @param named the id of a server; undefined for all */
   function launches(named?: string): PendingLaunch[] {
     return slot.state.snapshot.servers.flatMap(({ approval, previous }) => {
       if (approval.kind !== 'pending') return [];

@@ -3,7 +3,6 @@ import { bothEnds, inertLines, quoted, visible, type Inert } from '../../core/ba
 import type { CallQuestion } from '../../core/host/permission.js';
 import { conversationLabel } from '../../core/protocol/conversationLabel.js';
 
-/** A call, and the title or the first words of its conversation. */
 export type TitledQuestion = CallQuestion & { readonly conversationTitle?: string | undefined };
 type CallText = Pick<TitledQuestion, 'conversation' | 'conversationTitle' | 'title' | 'arguments'>;
 

@@ -1,9 +1,8 @@
 /**
- * Makes the environment that servers inherit and that `{ env: NAME }` reads: that of a terminal of this editor. VS Code cleans
- * its terminals by the same patterns (`sanitizeProcessEnvironment`). `ELECTRON_RUN_AS_NODE` turns every Electron program into a
- * bare Node, with `VSCODE_INSPECTOR_OPTIONS` a Node server would wait for a debugger, and the libraries of `SNAP*` and
- * `GDK_PIXBUF_*` break programs of the system. `NODE_OPTIONS` stays, because it belongs to the person.
- * Does not import `vscode` or read `process.env`.
+ * The environment of a terminal of this editor, for servers and `{ env: NAME }`. VS Code cleans its terminals by the same
+ * patterns (`sanitizeProcessEnvironment`). `ELECTRON_RUN_AS_NODE` makes Electron programs a bare Node, a Node server with
+ * `VSCODE_INSPECTOR_OPTIONS` waits for a debugger, and the libraries of `SNAP*` and `GDK_PIXBUF_*` break programs of the
+ * system. `NODE_OPTIONS` stays, because it is the person's. Does not import `vscode` or read `process.env`.
  */
 const ownToTheEditor: readonly RegExp[] = [
   /^ELECTRON_/,

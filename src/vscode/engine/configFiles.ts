@@ -53,7 +53,6 @@ interface FollowedFile<Source> {
 }
 
 interface FollowedFilesDeps<Source> extends Pick<WatchedFileDeps, 'clock'> {
-  /** Returns the files of the present workspace folders. */
   readonly wanted: () => readonly Source[];
   readonly patternOf: (source: Source) => vscode.RelativePattern;
   readonly isHalfTyped?: (path: string, before: string, now: string) => Promise<boolean>;
@@ -112,7 +111,6 @@ export class FollowedFiles<Source extends { readonly file: string }> implements 
 export class WindowConfigFiles implements ConfigFiles {
   private readonly store = new DisposableStore('config files');
   private readonly changes = this.store.add(new Emitter<ConfigFilesState>());
-  /** The files with a last save by the editor. */
   private readonly savedByEditor = new Set<string>();
   private readonly files: FollowedFiles<SourceFile>;
   state: ConfigFilesState | undefined;

@@ -8,7 +8,6 @@ import { anyBytes, readTextFile } from '../../core/base/textFile.js';
 
 export interface ConversationTitle {
   readonly text: string;
-  /** The id of the editor's chat, if the conversation is one. */
   readonly chat?: string;
 }
 

@@ -20,13 +20,11 @@ import { DiskArtifacts } from '../../core/results/diskArtifacts.js';
 export interface EngineDeps extends Surroundings, HostSettings, Consent, Stores {
   /** Keeps the lists of servers for the next window. By default nothing is kept. */
   readonly kept?: KeptOffers & { settled(): Promise<void> };
-  /** Gives the host the present text of the config files. */
   readonly readSources: () => Promise<void>;
   /** Predicts the capabilities of the editor, and notes those it declares. */
   readonly editor: { expected(): ExpectedClient; note(capabilities: Fields): void };
   readonly address: EditorAddress;
   readonly others: AgentsOptions;
-  /** Files for long results. */
   readonly results: {
     /** The folder for files, existing or not; undefined without a workspace. */
     readonly folder: string | undefined;
@@ -35,7 +33,6 @@ export interface EngineDeps extends Surroundings, HostSettings, Consent, Stores 
   };
 }
 
-/** Agents outside the editor. */
 export interface AgentsOptions {
   /** The folder whose config file REST requests write; undefined if no folder is open. */
   readonly folder: string | undefined;

@@ -11,9 +11,8 @@ export interface SettingValues {
 }
 
 /**
- * Returns the values of all scopes (S4), the person's own first, the workspace folders last. All folders count,
- * because a tool is called for the whole window. A dev container, which the workspace describes, can write the settings of
- * the remote machine. `globalValue` mixes these with the person's own.
+ * The person's own value is first (S4). All folders count, because a tool is called for the whole window. A dev container can
+ * write the settings of the remote machine, which `globalValue` mixes with the person's own.
  */
 export function permissionsByScope(
   set: SettingValues | undefined,
@@ -34,12 +33,7 @@ export interface EndpointPort {
   readonly asked?: number;
 }
 
-/**
- * Returns the port that counts (G6). A repository can bring settings of a workspace and of a dev container along. A port in
- * these counts only if the person chose it in this workspace.
- *
- * @param chosen the stored port that the person chose here
- */
+/** A repository can bring settings of a workspace or dev container. Their port counts only if the person chose it (G6). */
 export function endpointPortOf(set: SettingValues | undefined, chosen: unknown): EndpointPort {
   const own = asPort(ownValue(set));
   const { workspaceFolderValue, workspaceValue, globalRemoteValue } = set ?? {};

@@ -19,7 +19,6 @@ function settings(folder?: vscode.Uri): vscode.WorkspaceConfiguration {
   return vscode.workspace.getConfiguration(section, folder);
 }
 
-/** Returns the usual number for a value that is not a whole number or too small. */
 function wholeNumber(setting: string, usual: number, least: number): number {
   const value = settings().get<number>(setting, usual);
   return Number.isInteger(value) && value >= least ? value : usual;
@@ -27,7 +26,6 @@ function wholeNumber(setting: string, usual: number, least: number): number {
 
 const severities = ['hint', 'information', 'warning', 'off'] as const;
 
-/** The settings of the host. */
 export const hostSettings = {
   trace: (): boolean => settings().get('trace', false),
   maxInstances: (): number => wholeNumber('maxInstances', 32, 1),

@@ -5,7 +5,6 @@ import type { EngineSlot } from './engineSlot.js';
 import type { EnteredSecrets } from './enteredSecrets.js';
 import type { Logs } from './logs.js';
 
-/** What the parts of the shell share. */
 export interface Shell {
   readonly context: vscode.ExtensionContext;
   readonly slot: EngineSlot;

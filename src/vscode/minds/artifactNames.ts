@@ -1,4 +1,3 @@
-/** Writes and reads the paths of links to artifacts; see `artifactLinks.ts`. Pure. */
 import { clipped } from '../../core/base/text.js';
 
 const longestName = 60;

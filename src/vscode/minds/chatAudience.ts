@@ -11,7 +11,6 @@ import { toolOf, type ArtifactLinks } from './artifactLinks.js';
 
 interface ChatAudienceDeps {
   readonly stream: InertStream;
-  /** Returns the page of a recorded call, if it is kept. */
   readonly pageOf: (record: string) => vscode.Uri | undefined;
   readonly artifacts: ArtifactLinks;
   /** The files of earlier turns, to which an answer may link. */
@@ -126,7 +125,6 @@ export function showFiles(stream: InertStream, links: ArtifactLinks, files: read
   }
 }
 
-/** Returns the path of a link as a model writes it. */
 function pathOf(target: string): string {
   try {
     return /^file:/i.test(target) ? vscode.Uri.parse(target).fsPath : decodeURIComponent(target);

@@ -62,7 +62,6 @@ function firstWords(description: string): string {
   return line.length > longestLine ? `${line.slice(0, longestLine).replace(/\s+\S*$/, '')} …` : line;
 }
 
-/** Answers `/release` for one server, or for all instances of the chat. */
 export async function release(
   stream: InertStream,
   engine: Engine | undefined,
@@ -86,7 +85,6 @@ export async function release(
   }
 }
 
-/** Answers `/as` without a name or with an unknown name. */
 export function showMembers(
   stream: InertStream,
   members: readonly Member[],

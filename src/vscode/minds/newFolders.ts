@@ -1,7 +1,4 @@
-/**
- * Makes folders one by one, and waits until the editor reports each. On Linux, the editor's watcher (`@parcel/watcher`) never
- * watches a folder that was made inside a new folder before the watcher saw the outer one.
- */
+/** Makes folders one by one: on Linux, `@parcel/watcher` never watches one made inside a folder that it has not seen. */
 import { dirname } from 'node:path';
 import type { Clock } from '../../core/base/clock.js';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
@@ -10,7 +7,6 @@ export interface FolderMaker {
   readonly clock: Clock;
   exists(folder: string): boolean;
   make(folder: string): Promise<void>;
-  /** Calls `reported` when the editor reports this folder as new. */
   listen(folder: string, reported: () => void): Disposable;
 }
 

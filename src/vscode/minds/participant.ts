@@ -50,10 +50,7 @@ export async function answer(
   return await exchange.answer().finally(() => cancellation.dispose());
 }
 
-/**
- * Finds the conversation of a question. The stable API has no id for it, so the metadata of each answer has the turn and the name
- * of the conversation. The editor stores the metadata with the chat, so a reopened chat continues the conversation.
- */
+/** The stable API has no id of a conversation, so the metadata of each answer, stored with the chat, has its name. */
 function conversationOf({ history }: vscode.ChatContext): Past {
   const turns = history.flatMap((turn, index): PastTurn[] => {
     if (turn instanceof vscode.ChatRequestTurn) return [];

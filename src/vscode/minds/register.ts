@@ -75,7 +75,6 @@ function problemsOfTeam(phase: WindowState['phase'], slot: EngineSlot, team: Tea
   return team.problems(configuredToolsets(snapshot, slot.toolsets), new Set(passing.map(({ id }) => id)));
 }
 
-/** Completes `.minds/team.yaml` (D2). */
 function completeTeamFiles(slot: EngineSlot): vscode.Disposable {
   const files: vscode.DocumentSelector = { scheme: 'file', pattern: `**/${teamPath}` };
   return vscode.languages.registerCompletionItemProvider(

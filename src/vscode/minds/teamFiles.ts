@@ -12,7 +12,6 @@ import { FollowedFiles, folderPaths } from '../engine/configFiles.js';
 export interface TeamView {
   readonly teams: readonly Team[];
   readonly members: readonly Member[];
-  /** The member who answers without a choice. */
   readonly spokesperson: Member | undefined;
 }
 
@@ -22,7 +21,6 @@ export class TeamFiles implements vscode.Disposable {
   private readonly changes = new Emitter<TeamView>();
   private files: FollowedFiles<TeamFile> | undefined;
   private reader: typeof teamModule | undefined;
-  /** The last valid team of each file. */
   private readonly valid = new Map<string, Team>();
   /** The problems of all files, without those of grants. */
   private own: readonly Problem[] = [];

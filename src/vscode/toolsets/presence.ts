@@ -1,7 +1,4 @@
-/**
- * Decides which toolsets the editor is offered (G3b, G5), compares its tools with a toolset, and explains the difference
- * (G3a: never a silent loss). Pure.
- */
+/** Decides which toolsets the editor is offered (G3b, G5), and explains missing tools (G3a: never a silent loss). Pure. */
 import type { Place, Problem } from '../../core/base/problem.js';
 import { shortList } from '../../core/base/text.js';
 import type { EndpointState } from '../../core/gateway/http/stableEndpoint.js';
@@ -49,7 +46,6 @@ export interface Rival {
   readonly label: string;
   readonly file: string;
   readonly place: Place;
-  /** True for an entry of ours, which leads to the toolset. */
   readonly isOurs: boolean;
 }
 

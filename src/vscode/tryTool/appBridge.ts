@@ -106,7 +106,6 @@ export class AppBridge {
   }
 }
 
-/** The answers that are always the same. */
 const answers = new Map<string, Fields>([
   ['ping', {}],
   ['ui/request-display-mode', { mode: 'inline' }],

@@ -41,7 +41,6 @@ export class Panels implements vscode.Disposable {
 
   constructor(private readonly deps: TryToolDeps) {}
 
-  /** @param given the arguments of an earlier call, to be tried again */
   show({ id }: ServerStatus, { published }: ServedTool, given: TrialPanelDeps['given']): void {
     const existing = this.open.get(keyOf(id, published));
     if (existing) existing.reveal(given);
@@ -60,7 +59,6 @@ export class Panels implements vscode.Disposable {
     this.open.set(key, new TrialPanel({ ...this.deps, ...trial, documents: this.documents, onEnd }));
   }
 
-  /** Shows the app of a result in the chat. Resolves as `AppPanel.show` does. */
   showApp(app: OpenedApp): Promise<string | undefined> {
     const panel: AppPanel = new AppPanel(this.deps.slot, () => this.apps.delete(panel));
     this.apps.add(panel);

@@ -23,10 +23,8 @@ type OtherTexts = 'tooltip' | 'message' | 'validationMessage';
 /** A type of the editor with inert texts. */
 type Inertly<Type> = { [Key in keyof Type]: Key extends Texts | OtherTexts ? Inert | Emptiness<Type[Key]> : Type[Key] };
 
-/** What a text may be besides. */
 type Emptiness<Text> = Extract<Text, undefined>;
 
-/** A type of the editor with other types of its parts. */
 type With<Type, Parts> = Omit<Type, keyof Parts> & Parts;
 
 export type InertItem = Inertly<Omit<vscode.QuickPickItem, 'buttons'>>;
@@ -110,7 +108,6 @@ export function tell(text: Inert): undefined {
   void window.showInformationMessage(text);
 }
 
-/** Resolves to one of several things; undefined if the person gives up. */
 export async function choose<One>(
   all: readonly One[],
   options: PickOptions,
@@ -120,7 +117,6 @@ export async function choose<One>(
   return (await window.showQuickPick(items, options))?.one;
 }
 
-/** A thing of the editor with an inert text for screen readers. */
 type Spoken<Type> = With<Inertly<Type>, { accessibilityInformation: { readonly label: Inert } }>;
 type InertTreeItem = With<Spoken<vscode.TreeItem>, { tooltip: vscode.MarkdownString }>;
 type InertCommand = Inertly<vscode.Command>;

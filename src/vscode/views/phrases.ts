@@ -10,7 +10,6 @@ import { heldChanges, serves, shortfallsOf } from '../../core/reconcile/shortfal
 import type { InstanceStatus, ServerStatus, StatusSnapshot } from '../../core/reconcile/status.js';
 import { isStarting, stateWord } from './serverStates.js';
 
-/** A part of a list that may be left out. */
 type Part<Kind> = Kind | false | undefined;
 
 export function present<Kind>(parts: readonly Part<Kind>[]): Kind[] {
@@ -41,7 +40,6 @@ export function failureText({ reason, fix }: { readonly reason: string; readonly
   return formatted`${unmarked(reason)}\n\n*${unmarked(fix)}*`;
 }
 
-/** Returns `12 of 34 tools`, or `12 tools` if all are published. */
 export function toolCount(published: number, offered = published): string {
   if (published === offered) return published === 1 ? '1 tool' : `${published} tools`;
   return `${published} of ${offered} tools`;
@@ -76,7 +74,6 @@ export function agentPhrase(agent: string): string {
   return agent === '' ? 'an agent without a name' : agent;
 }
 
-/** Returns the rounded estimate, such as `~310 tokens` or `~3.1k tokens`. */
 export function tokenPhrase(tokens: number): string {
   if (tokens < 1000) return `~${tokens} tokens`;
   return `~${tokens < 10_000 ? (tokens / 1000).toFixed(1) : Math.round(tokens / 1000)}k tokens`;
@@ -201,7 +198,6 @@ function isCrowded({ problems }: StatusSnapshot): boolean {
   return problems.some(({ code }) => code === 'too-many-tools');
 }
 
-/** Compares the text of a server with what agents read, with the tokens of both. */
 export function overrideText(tool: ServedTool): Markdown {
   const { override, tool: shown } = tool;
   const now = tokenPhrase(estimatedTokens(tool));

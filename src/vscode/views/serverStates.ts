@@ -54,7 +54,6 @@ export function actions({ kind }: ServerState): readonly Action[] {
   return stateViews[kind].actions;
 }
 
-/** Returns the actions for the sign-in of a server (X7). */
 export function signInActions({ signIn, state }: ServerStatus): readonly ('signInable' | 'signOutable')[] {
   if (state.kind === 'disabled' || state.kind === 'pending') return [];
   if (signIn?.kind === 'needed') return ['signInable'];

@@ -10,10 +10,7 @@ import { agentPhrase, present } from '../phrases.js';
 
 const longestText = 100_000;
 
-/**
- * @param content undefined if it is no longer kept, or another program made the call
- * @param redact removes secrets from a text; not for the whole page, because a mask could cover the end of a fence
- */
+/** @param redact removes secrets from a text; not for the whole page, because a mask could cover the end of a fence */
 export function callPage(fact: CallFact, content: CallContent | undefined, redact: (text: string) => string): Markdown {
   const block = (text: string, language?: string): Markdown => fenced(short(redact(text), text.length), language);
   const json = (value: unknown): Markdown => block(JSON.stringify(value ?? {}, undefined, 2), 'json');
@@ -24,7 +21,6 @@ export function callPage(fact: CallFact, content: CallContent | undefined, redac
     const kind = type === 'audio' ? 'A recording' : 'An image';
     return formatted`${kind}, ${redact(typeof mimeType === 'string' ? mimeType : 'of no type')}.`;
   };
-  /** @param outcome a result, or an outcome without one */
   const shown = (outcome: unknown): Markdown => {
     if (!isObject(outcome)) return formatted`Nothing.`;
     const { content: parts, structuredContent } = outcome;

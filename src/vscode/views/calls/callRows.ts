@@ -1,7 +1,4 @@
-/**
- * Makes the rows of the view *Calls* from facts: calls and events, newest first, in pages, so that 10,000 cost as little as 100.
- * Pure; does not import `vscode`.
- */
+/** Rows of the view *Calls*, newest first, in pages, so that 10,000 cost as little as 100. Pure; without `vscode`. */
 import { code, formatted } from '../../../core/base/inert.js';
 import { tookPhrase } from '../../../core/base/text.js';
 import { groupedBy } from '../../../core/base/groupedBy.js';
@@ -16,7 +13,6 @@ export type CallGrouping = 'time' | 'conversation' | 'server';
 
 export interface CallRow extends ShownRow {
   readonly fact?: CallFact | ServerFact;
-  /** Newest first. */
   readonly below?: readonly NumberedFact[];
 }
 

@@ -1,7 +1,4 @@
-/**
- * The view *Calls* and its commands: what agents did on this folder, live. It reads the file that all programs of the folder
- * share, while it is visible. What went in and out comes from the engine of this window.
- */
+/** The view *Calls*: it reads the file that all programs of the folder share. Only this window knows what went in and out. */
 import * as vscode from 'vscode';
 import { toDisposable, type Disposable } from '../../../core/base/disposables.js';
 import { inert } from '../../../core/base/inert.js';
@@ -28,7 +25,6 @@ const viewId = 'mcpToolsets.calls';
 /** So many rows are seen without scrolling. */
 const newest = 20;
 
-/** @param file the file of the record; undefined if no folder is open */
 export function showCalls({ slot, clock, titles }: Shell, pages: CallPages, file: string | undefined): Disposable {
   const log = new FactLog(mostFacts);
   const rows = new CallRows(log, () => ({ now: clock.now(), titleOf: titles.of }));
@@ -143,7 +139,6 @@ export function showCalls({ slot, clock, titles }: Shell, pages: CallPages, file
   );
 }
 
-/** The pages of calls, until the window closes. The oldest are dropped first. */
 export class CallPages extends ReadOnlyDocuments {
   constructor(private readonly slot: EngineSlot) {
     // `package.json` opens documents of this scheme as rendered Markdown.

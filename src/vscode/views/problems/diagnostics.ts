@@ -1,7 +1,4 @@
-/**
- * Fills the Problems view (E1) with the problems of the snapshot, and provides `docs` and a page for each problem code. Only the
- * Problems view runs commands, so diagnostics link to pages.
- */
+/** Fills the Problems view (E1). Diagnostics link to pages of their codes, because only the Problems view runs commands. */
 import * as vscode from 'vscode';
 import { isDeepStrictEqual } from 'node:util';
 import { groupedBy } from '../../../core/base/groupedBy.js';

@@ -9,10 +9,7 @@ import { toLocation } from '../places.js';
 /** How long the editor may take to notice a change, in milliseconds. */
 const noticeLimitMs = 1_000;
 
-/**
- * Resolves when the document has the text of the file or unsaved changes. The editor may notice a change late. If it is
- * `toEdit`, the document is shown after the time limit, so that the editor reads the file.
- */
+/** Waits until the editor notices a change. If `toEdit`, it shows a late document, so that the editor reads the file. */
 export async function openDocument(file: vscode.Uri, toEdit = false): Promise<vscode.TextDocument> {
   if (file.scheme !== 'file') return await vscode.workspace.openTextDocument(file);
   const text = unified(await readTextFile(file.fsPath, largestForeignFile, anyBytes));
@@ -43,7 +40,6 @@ export async function showPlace(place: Place): Promise<void> {
   await vscode.window.showTextDocument(await openDocument(uri), { selection: range });
 }
 
-/** Returns a text as a document has it: with one kind of line ends and without a byte order mark. */
 function unified(text: string): string {
   return withoutMark(text).replace(/\r\n?/g, '\n');
 }

@@ -19,7 +19,6 @@ interface ReviewQuestion<One> {
   readonly pick: { readonly placeHolder: Inert; readonly title?: Inert };
 }
 
-/** Resolves to the agreed parts; undefined without an answer. */
 export async function agreedInReview<One>(
   all: readonly One[],
   review: ReviewQuestion<One>,
@@ -53,10 +52,7 @@ async function showReview({ documents, now, before, what, yes }: ReviewQuestion<
   return page;
 }
 
-/**
- * Resolves to the first answer: of the message, or of a button in the title of a document.
- * @param yes the answer of the only button, or the answers of several by the names of their commands
- */
+/** @param yes the answer of the only button, or the answers of several by the names of their commands */
 export async function answerBeside<Answer extends string>(
   documents: readonly vscode.Uri[],
   asked: Thenable<Answer | undefined>,

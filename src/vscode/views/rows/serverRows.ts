@@ -154,7 +154,6 @@ function serverLines(server: ServerStatus, { now, fileLabel }: TreeOptions) {
   ];
 }
 
-/** The phrase explains the estimate. A person can compare it with other figures. */
 function toolsLine({ tools, offered, savedTokens }: ServerStatus): Markdown {
   const tokens = estimatedTokensOf(tools);
   const saved = savedTokens > 0 ? `; filters and overrides save ${tokenPhrase(savedTokens)}` : '';
@@ -275,7 +274,6 @@ function activity({ callsInFlight, lastCallAt }: InstanceStatus, now: number): s
 
 const longestAbout = 200;
 
-/** Makes the rows of all tools with a tick box, in the server's order (N2). */
 function toolNodes(parent: string, server: ServerStatus): TreeNode[] {
   const changed = changesOf(server, 'tool');
   const places = new Map(server.listed.map((name, index) => [name, index]));
@@ -385,7 +383,6 @@ export function promptNodes(parent: string, server: ServerStatus): TreeNode[] {
   });
 }
 
-/** Makes the rows of changed instructions and of withheld prompts (S3). Other rows do not show these. */
 export function changedNodes(parent: string, { id: server, changedOffers }: ServerStatus): TreeNode[] {
   return changedOffers.flatMap((changed) => {
     const { kind, original, parts, held } = changed;

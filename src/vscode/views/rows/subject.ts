@@ -1,4 +1,3 @@
-/** Reads the argument of a command: a row of the sidebar or the id of a server. Pure; does not import `vscode`. */
 import type { OfferName } from '../../../core/approval/offerPrints.js';
 import { isObject } from '../../../core/base/isObject.js';
 import type { TreeNode } from './treeNode.js';
