@@ -1,4 +1,3 @@
-/** A live MCP connection, for the rest of the core. Connecting never throws for a server's faults (X3). */
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import type { LoopShare } from '../base/turns.js';
 import type { Event } from '../base/events.js';
@@ -26,7 +25,7 @@ export interface TimedTerms extends RequestTerms {
 }
 /** `tool` is the server's name for it. */
 export interface TimedCall extends ToolCall, TimedTerms {
-  /** True if it is called as a task of 2025-11-25, if its server has tasks. */
+  /** Calls it as a task of 2025-11-25, if its server has tasks. */
   readonly asTask?: boolean;
 }
 export interface TimedRequest extends OtherRequest, TimedTerms {}

@@ -72,7 +72,6 @@ function readCapabilities(capabilities: Fields): ServerCapabilities {
   return Object.fromEntries(read.filter(([, value]) => isObject(value)));
 }
 
-/** Reads what was kept of a server as if it had just said it. Returns undefined if it may not say that. */
 export function keptFacts(kept: Fields): ServerFacts | undefined {
   const isModern = kept['protocolVersion'] === modernVersion;
   const answer = isModern ? readFacts(kept, modernVersion) : readInitializeAnswer(kept);

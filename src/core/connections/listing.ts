@@ -1,7 +1,4 @@
-/**
- * Asks one server for every page of its tools, prompts, resources and templates. Entries pass through as the server
- * gave them. A malformed entry costs only itself. Tools without a list are an error; other lists come with the reason.
- */
+/** Lists what a server offers. Entries pass through as the server gave them. A malformed entry costs only itself. */
 import type { ServerCapabilities } from '@modelcontextprotocol/sdk/types.js';
 import type { Malformed, OfferedPrompt, OfferedResource, OfferedTemplate, OfferedTool } from '../tools/catalogue.js';
 import type { PromptListing, ResourceListing, ToolListing } from '../tools/catalogue.js';
@@ -64,13 +61,9 @@ interface EntryListing<Entry> {
   readonly malformed: readonly Malformed[];
 }
 
-/**
- * By server and method: the entries of the last list, by their JSON. An entry that any instance lists again stays the
- * same object, so facts about it are found out once, and comparing lists is fast.
- */
+/** By server and method. An entry listed again stays the same object, so facts about it are found out once. */
 const listed = new WeakMap<LoopShare, Map<string, ReadonlyMap<string, unknown>>>();
 
-/** @param page resolves to the answer with the page at a cursor */
 async function listAll<Entry>(
   kind: ListKind<Entry>,
   page: (cursor: string | undefined) => Promise<unknown>,
@@ -161,7 +154,6 @@ function measured(entry: unknown): { readonly characters: number; readonly whatI
   return { characters, whatIsWrong: characters > largestEntry ? 'is larger than 1 MiB' : undefined };
 }
 
-/** Completes "The entry …". */
 function whatIsWrongWith({ key, identity, whatElse }: ListKind<unknown>, entry: unknown): string | undefined {
   if (!isObject(entry)) return `is not an object but ${inBrief(entry, 60)}`;
   const { [identity]: id, name, inputSchema: schema, arguments: args } = entry;
@@ -182,7 +174,6 @@ function nameOf({ identity }: ListKind<unknown>, entry: unknown, index: number):
   return typeof name === 'string' && name !== '' ? clipped(name, 200) : `(entry ${index + 1})`;
 }
 
-/** Reads a kept listing as if its server had just given it. Returns undefined if any part of it is invalid. */
 export function keptListing(value: unknown): ToolListing | undefined {
   if (!isObject(value)) return undefined;
   const { tools: ofTools, prompts: ofPrompts, resources: ofResources, malformed } = value as unknown as ToolListing;

@@ -1,8 +1,7 @@
 /**
- * A connection to a server in either era, on either transport. Results and tools pass through as the server gave them.
- *
- * It does not start or restart anything. Invariants: a call has one outcome, and is never sent twice; the outcomes of
- * all calls in flight are settled before `onDidDie` fires; progress reaches the call before its result does.
+ * A connection in either era. It does not start or restart anything. Invariants: a call has one outcome, and is never
+ * sent twice; all calls in flight are settled before `onDidDie` fires; progress reaches the call before its result
+ * does.
  */
 import type { CallToolResult, JSONRPCNotification, JSONRPCRequest } from '@modelcontextprotocol/sdk/types.js';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -28,7 +27,6 @@ import type { ServerRequests } from './serverRequests.js';
 /** One era of the protocol. It is chosen once, when the connection opens (X8). */
 export interface Protocol extends Partial<Disposable> {
   readonly facts: ServerFacts;
-  /** Returns what a request for this client says in `_meta`. */
   metaFor?(client: ServerClient | undefined): Fields;
   /** Resolves to the result of a request for a client; rejects with an `RpcFailure`. */
   call(exchange: Exchange, method: string, params: Fields): Promise<Fields>;

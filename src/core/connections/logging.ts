@@ -1,4 +1,3 @@
-/** Writes the messages to and from a server as lines of its log. */
 import type { Clock } from '../base/clock.js';
 import { BoundedMap } from '../base/boundedMap.js';
 import type { Log, LogLevel } from '../base/log.js';

@@ -1,4 +1,3 @@
-/** Reads the outcome of a request to a server from the answer, or from the error in its place. Pure. */
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import type { Fields } from '../protocol/client.js';
 import type { Progress, ServerOutcome } from '../protocol/request.js';
@@ -26,7 +25,6 @@ const noObject = wrong('with a result that is not an object');
 /** Takes a sentence about a part that is left out. */
 type Note = (sentence: string) => void;
 
-/** @param version the version spoken to the server: tasks belong to the modern era */
 export function readCallResult(given: unknown, version: string, note?: Note): ServerOutcome<CallToolResult> {
   if (isTooDeep(given)) return tooDeep;
   if (!isObject(given)) return noObject;

@@ -1,7 +1,6 @@
 /**
- * Brings the requests and notifications of a server to the client that it means (G4, G4d): the client of the request on
- * whose stream they came; else the only one that has a request in flight; else the client that the instance belongs to.
- *
+ * Brings what a server asks and reports to the client that it means (G4, G4d): the client of the request on whose
+ * stream it came; else the only one that has a request in flight; else the client that the instance belongs to.
  * Invariant: a server request ends with the requests of ours that may have caused it.
  */
 import { BoundedMap } from '../base/boundedMap.js';

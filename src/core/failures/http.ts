@@ -1,4 +1,3 @@
-/** Explains why a server could not be reached over HTTP or did not answer with MCP (X3). Everything here is pure. */
 import type { ProblemCode } from '../base/problem.js';
 import { isSecretName } from '../base/secrets.js';
 import { everySyntax, foreignReference } from '../config/foreignReferences.js';

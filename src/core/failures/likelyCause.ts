@@ -1,15 +1,10 @@
-/**
- * Explains the usual meaning of a process's output, with a next step. `clues` is the only catalogue: every failure of a
- * program asks it. Everything here is pure; a guess is worded as one. Each expression is bounded, because programs
- * write anything.
- */
+/** `clues` is the only catalogue. A guess is worded as one. Each expression is bounded: programs write anything. */
 
 export interface LikelyCause {
   readonly cause: string;
   readonly fix: string;
 }
 
-/** A likely cause and the next step, in one text. */
 export type Advice = `${string} → ${string}`;
 
 export function adviceIn(advice: Advice): LikelyCause {
@@ -30,7 +25,6 @@ type Clue = readonly [pattern: RegExp, explain: Advice | Explain];
 const networkCodes = 'ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH';
 const networkCode = new RegExp(String.raw`\b(?:${networkCodes})\b`);
 
-/** An error of the network, with the host, or the address and the port, if the line has one. */
 const networkError = new RegExp(
   String.raw`\b(${networkCodes}|ERR_NAME_NOT_RESOLVED|UND_ERR_CONNECT_TIMEOUT)\b|connection refused|name or service not known|nodename nor servname|temporary failure in name resolution|no such host|failed to resolve|getaddrinfo failed|UnknownHostException|network is unreachable|fetch failed\b`,
   'i',
@@ -88,7 +82,6 @@ function wrongNode(text: string): Advice {
   return `${cause} → Update Node.js, or write the path of the right version as command.`;
 }
 
-/** Returns the first group of the first pattern that matches. */
 function firstIn(text: string, patterns: readonly RegExp[]): string | undefined {
   return patterns.map((pattern) => pattern.exec(text)?.[1]).find((found) => found !== undefined);
 }
@@ -101,7 +94,6 @@ const otherName =
   /^(?:ERR|UND_ERR|EAI|UNABLE_TO|SELF_SIGNED|CERT|DEPTH_ZERO|NODE_MODULE)_|^MODULE_NOT_FOUND$|_(?:ERROR|FAILED|EXCEPTION)$/;
 const credentialWords = /api[ _-]?key|\btoken|secret|credential|password|environment variable|env(?:ironment)? var/i;
 
-/** Returns the names of the variables in the first line that says they are missing. */
 function missingVariables(text: string): string[] | undefined {
   const lines = text.split('\n');
   for (const [at, line] of lines.entries()) {
@@ -282,7 +274,6 @@ const exitCodes: Readonly<Record<number, Advice>> = {
 
 type Exit = Readonly<{ code: number | null; signal: string | null }>;
 
-/** Returns the meaning of the output, or else of the exit. */
 export function likelyCause(exit: Exit, output: readonly string[], args: readonly string[] = []): LikelyCause {
   return clueIn(output, { args }) ?? adviceIn(adviceOn(exit, output));
 }

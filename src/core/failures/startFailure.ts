@@ -1,4 +1,3 @@
-/** A start failure, and the failures common to both transports (X3). Everything here is pure. */
 import type { ProblemCode } from '../base/problem.js';
 import { errorCodes, type RpcError } from '../protocol/errors.js';
 import { shortened } from '../protocol/inBrief.js';
@@ -20,7 +19,6 @@ export function failed(code: ProblemCode, message: string, fix: string, path: St
   return { code, message, fix, path };
 }
 
-/** How a server that was started did not become a connection. */
 export type FailedOpening =
   /** `error` is one without an id, and nothing came after it. */
   | { readonly kind: 'stopped'; readonly during: 'initialize' | 'initialized' | 'list'; readonly error?: RpcError }
@@ -30,13 +28,11 @@ export type FailedOpening =
   | { readonly kind: 'transport'; readonly failure: TransportFailure | undefined; readonly to?: string }
   | { readonly kind: 'listFailed'; readonly reason: string };
 
-/** The failures with different explanations for each transport. */
 export interface TransportFailures {
   /** Completes "They did not come within 5 s of …". */
   readonly beginning: string;
   neverAnswered(timeoutMs: number): StartFailure;
   ended(failure: TransportFailure | undefined, to?: string): StartFailure | Promise<StartFailure>;
-  /** Explains the error of a server that runs, if something is known about it. */
   clue?(error: string): (Pick<StartFailure, 'fix'> & { readonly cause: string }) | undefined;
 }
 

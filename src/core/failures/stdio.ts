@@ -1,4 +1,3 @@
-/** Explains why a stdio server did not start (X3). Everything here is pure. */
 import type { ProblemCode } from '../base/problem.js';
 import { mask, withoutArgumentSecrets } from '../base/secrets.js';
 import type { StdioLaunch } from '../config/model.js';
@@ -183,7 +182,6 @@ function readable(line: string): string {
     .trim();
 }
 
-/** Frames, brackets and other lines around an error that say nothing about it. */
 const noise =
   /^(?:at |Node\.js v\d|node:[\w/]{1,100}:\d|File "[^"]{0,400}", line \d|Require stack:|- (?:\/|[A-Z]:\\)|throw |Traceback |\.{3} \d+ lines|[\s^~|{}[\](),;.:-]{0,400}$)/;
 const naming =
@@ -191,7 +189,6 @@ const naming =
 const mayName =
   /\b(?:required?|requires|must be|missing|cannot|can't|could not|unable to|failed|denied|refused|invalid|unauthori[sz]ed|unsupported|no such)\b|\bnot (?:set|found|provided|defined|configured|supported?)\b|\b(?:does|is) not\b/i;
 
-/** Returns the line with the best reason for the end of a program: its first error, or else its last words. */
 function tellingLine(lines: readonly string[]): string | undefined {
   const words = lines.map(readable).filter((line) => !noise.test(line));
   const line = words[namingIndex(words)] ?? words.at(-1);
@@ -248,7 +245,6 @@ function outputWords({ stderr, stray, unfinished = '', sawMessage }: StdioRemain
   return sawMessage ? 'It wrote JSON-RPC, but not this answer.' : 'It wrote nothing.';
 }
 
-/** Quotes the line that names the error with the lines behind it, or else the last lines. */
 function stderrWords(stderr: readonly string[]): string {
   const words = stderr.map(readable).filter((line) => !noise.test(line));
   const start = namingIndex(words);
@@ -263,7 +259,6 @@ function quote(lines: readonly string[]): string {
   return lines.map((line) => `  “${shortened(readable(line), 300)}”`).join('\n');
 }
 
-/** Joins the parts by spaces, except after a line break. */
 function sentences(...parts: string[]): string {
   let text = '';
   for (const part of parts) text += text === '' || text.endsWith('\n') || part === '' ? part : ` ${part}`;

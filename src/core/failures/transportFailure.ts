@@ -1,17 +1,12 @@
-/** The reason why a message to a server got no answer: a value, and its text. */
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { errorCodes } from '../protocol/errors.js';
 
 type Reason =
   /** The message was not delivered: refused, no such host, TLS, no route. `code` is Node's. */
   | { readonly kind: 'unreachable'; readonly code: string; readonly detail: string; readonly proxy?: ProxyOnTheWay }
-  /**
-   * The message was delivered, and the answer broke off or never began. The server may have acted on it. `code` is
-   * Node's, if the answer could not be read.
-   */
+  /** Delivered, so the server may have acted on it; the answer broke off or never began. `code` is Node's. */
   | { readonly kind: 'broken'; readonly detail: string; readonly code?: string }
   | { readonly kind: 'status'; readonly status: number; readonly body: string; readonly contentType: string }
-  /** `isLegacyStream`: it is the event stream of HTTP+SSE. */
   | {
       readonly kind: 'notMcp';
       readonly contentType: string;
@@ -29,7 +24,6 @@ type Reason =
   | { readonly kind: 'notRenewed'; readonly why: string }
   | { readonly kind: 'closed'; readonly wasDelivered: boolean };
 
-/** Why the whole answer cannot be read: its compression, its character set, or because it is not JSON. */
 export type AnswerFault = 'compression' | 'utf16' | 'notJson';
 
 /** `url` is the address as it may be shown. */
@@ -40,7 +34,6 @@ export type ProxyOnTheWay =
   | { readonly kind: 'used'; readonly host: string }
   | { readonly kind: 'unusable'; readonly why: string };
 
-/** The next step after a refused redirect. */
 export type RedirectRemedy =
   | { readonly kind: 'write'; readonly url: string }
   | { readonly kind: 'signInPage' }
@@ -58,7 +51,6 @@ export class TransportFailure extends Error {
   }
 }
 
-/** True if the server never saw the message, so it cannot have acted on it. */
 export function wasNotDelivered({ reason }: TransportFailure): boolean {
   if (reason.kind === 'closed') return !reason.wasDelivered;
   return reason.kind === 'unreachable' || reason.kind === 'sessionLost';

@@ -1,8 +1,6 @@
 /**
- * Our side of one JSON-RPC connection. It keeps one book of our open requests, and one of the other side's requests.
- *
- * It knows no methods of MCP but cancellation and progress. Invariants: an answer passes on as the same object;
- * nothing is kept of an answered, cancelled or unsent request; messages are handled in their order.
+ * Our side of one JSON-RPC connection. It knows no methods of MCP but cancellation and progress. Invariants: an answer
+ * passes on as the same object; nothing is kept of an answered, cancelled or unsent request; messages keep their order.
  */
 import type { Transport, TransportSendOptions } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type {
@@ -31,7 +29,6 @@ export interface SendOptions extends TransportSendOptions {
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
-/** The SDK's transport, with more for a connection to a server. */
 export interface ServerTransport extends Transport {
   readonly pid?: number;
   /** The reason of a failed request is a `TransportFailure` in its answer (see `failureAnswer`). */
@@ -75,7 +72,6 @@ interface ExchangeTerms {
 }
 
 export class Peer {
-  /** Headers of each message, if the transport has them and the protocol wants them. */
   headersOf: ((message: JSONRPCMessage) => Record<string, string>) | undefined;
   private lastId = -1;
   private hasEnded = false;
@@ -217,16 +213,11 @@ export interface Timeouts {
 
 type CallEnd = Extract<ServerOutcome<unknown>, { kind: 'timedOut' | 'cancelled' }>;
 
-/**
- * One of our requests until its result is known. It may take several messages, because a server may ask for more input
- * first. The id of the first message is the progress token of all.
- */
+/** One of our requests until its result is known. The id of its first message is the progress token of all. */
 export class Exchange implements Disposable {
   readonly token: RequestId;
   readonly client: ServerClient | undefined;
-  /** What ended it before its answer: a limit or the caller (X6). */
   end: CallEnd | undefined;
-  /** Called at the end, for the questions of the server caused by this request. */
   private readonly onEnd = new Set<() => void>();
   private readonly ids: RequestId[];
   private sentAs: RequestId | undefined;
@@ -355,7 +346,6 @@ export class Exchange implements Disposable {
   }
 }
 
-/** Returns a thrown value as the error for the other side. */
 function rpcErrorOf(error: unknown): RpcError {
   const { code, data } = (isObject(error) ? error : {}) as { code?: unknown; data?: unknown };
   return {

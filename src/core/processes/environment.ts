@@ -11,10 +11,7 @@ export function variable(env: Environment, name: string): string | undefined {
   return spelt === undefined ? undefined : env[spelt];
 }
 
-/**
- * Returns `env` overlaid with `own`, each name once. If Windows treats two names of `own` as one, their order in the
- * file must not decide, because nobody approved the order (S1).
- */
+/** Each name comes once. If Windows takes two names of `own` as one, the file's order must not decide (S1). */
 export function overlaid(
   env: Environment,
   own: Iterable<readonly [string, string]>,

@@ -1,11 +1,9 @@
 /**
  * Keeps process trees on POSIX: nothing outlives this process, even if it is killed (X5). A second process reads from a
- * pipe the groups of all servers. When the pipe ends, the host has gone, and the guardian ends the rest.
- *
- * It is /bin/sh, because a shell costs almost nothing in normal times. At the end it starts Node on guardianMain to
- * find whole trees; without Node, the shell ends the groups and the marked processes. A host may go before it can
- * register a new server, so the guardian looks for marked processes even if none is registered. It has a separate
- * session, so a signal for the host's group does not reach it.
+ * pipe the groups of all servers. When the pipe ends, the host has gone, and the guardian ends the rest. It is /bin/sh,
+ * because an idle shell costs almost nothing. At the end it starts Node on guardianMain to find whole trees; without
+ * Node, the shell ends the groups and the marked processes. A host may go before it registers a new server, so the
+ * guardian looks for marked processes even if none is registered. Signals for the host's group miss its own session.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -14,7 +12,6 @@ import { procEntry } from './processTable.js';
 import type { TreeKeeper, TreeMembers } from './treeMembers.js';
 
 interface GuardianOptions {
-  /** The common start of the marks of all servers. It ends in a dot. */
   readonly mark: string;
   /** The path of the bundled guardianMain. Without it the shell does the work. */
   readonly script: string | undefined;

@@ -1,7 +1,4 @@
-/**
- * The bundled program of the guardian, which runs when the host is gone (see guardian.ts).
- * `node guardian.js MARK GROUP…` ends these trees and all that carries the mark.
- */
+/** `node guardian.js MARK GROUP…` ends these trees and all that carries the mark (see guardian.ts). */
 import { LivingTree } from './livingTree.js';
 import { endMembers } from './treeMembers.js';
 

@@ -1,7 +1,4 @@
-/**
- * Calls Windows' job objects through koffi. No other system loads anything here.
- * https://learn.microsoft.com/windows/win32/procthread/job-objects
- */
+/** Windows' job objects through koffi: https://learn.microsoft.com/windows/win32/procthread/job-objects */
 import type koffi from 'koffi';
 import { createRequire } from 'node:module';
 
@@ -62,7 +59,6 @@ export function enterJob(job: Job, pid: number): boolean {
   return entered;
 }
 
-/** Returns the ids of living members, or undefined if the system does not say. */
 export function jobMembers(job: Job): number[] | undefined {
   for (let room = 64; room <= processIdList.most; room *= 2) {
     const list = Buffer.alloc(processIdList.idsAt + room * processIdList.idSize);

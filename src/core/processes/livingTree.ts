@@ -1,7 +1,5 @@
 /**
- * Finds the living members of process trees on POSIX, and signals them (X5), for the stop of a server and for the
- * guardian, which is a separate process.
- *
+ * Finds the living members of process trees on POSIX, and signals them (X5), for the stop of a server and the guardian.
  * A process belongs to a tree if it is in the group or session of the tree's first process, descends from a member, is
  * in a group led by a member, or carries the tree's mark in its environment. The mark finds processes with a separate
  * session after the end of their parents. A member stays a member for good.
@@ -64,7 +62,6 @@ export class LivingTree implements TreeMembers {
     return [...this.known.keys()];
   }
 
-  /** Signals the groups at once, and processes outside of them one by one. */
   signal(name: 'SIGTERM' | 'SIGKILL'): void {
     for (const group of this.target.groups) send(-group, name);
     for (const { pid, group } of this.known.values()) if (!this.target.groups.includes(group)) send(pid, name);

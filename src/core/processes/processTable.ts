@@ -1,7 +1,4 @@
-/**
- * Reads the running processes of this machine, from /proc on Linux and by `ps` on other POSIX systems (X5). Ended
- * processes waiting for their parent are not listed.
- */
+/** Reads running processes, from /proc on Linux and else by `ps` (X5). It leaves out zombies. */
 import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';

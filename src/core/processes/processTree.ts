@@ -14,7 +14,6 @@ export interface ProcessStart {
   readonly args: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The value of the mark of all processes of the tree. It ends in a dot. */
   readonly mark: string;
   readonly keeper: TreeKeeper;
 }

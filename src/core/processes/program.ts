@@ -1,7 +1,6 @@
 /**
- * Finds the program of a command (X1): its path, and on Windows its arguments. It searches PATH here, because Windows
- * would look in the server's folder first, other systems if an entry of PATH is empty or relative, and Node starts only
- * programs.
+ * Finds the program of a command (X1). It searches PATH here, because Windows would look in the server's folder first,
+ * other systems if an entry of PATH is empty or relative, and Node starts only programs.
  */
 import { accessSync, closeSync, constants, openSync, readSync, statSync } from 'node:fs';
 import { delimiter, isAbsolute, join, resolve, win32 } from 'node:path';
@@ -96,7 +95,6 @@ function findCommand(command: string, { cwd, env }: Where): string {
   throw spawnError(folder ? 'EACCES' : 'ENOENT', command);
 }
 
-/** Returns the program in a first line such as `#!/usr/bin/env node`. */
 function interpreterOf(file: string): string | undefined {
   const { program = '', argument } = firstLineOf(file) ?? {};
   const name = win32.basename(program);

@@ -1,4 +1,3 @@
-/** The members of a server's process tree, as a stop needs them on any system (X5). */
 import { setTimeout as pause } from 'node:timers/promises';
 
 export interface TreeMembers {
@@ -14,7 +13,6 @@ export interface TreeMembers {
   readonly caution?: string | undefined;
 }
 
-/** Makes sure process trees do not outlive this process. */
 export interface TreeKeeper {
   /** Called before the process comes into being, to load slow parts. */
   prepare?(): void;

@@ -1,9 +1,7 @@
 /**
  * One `subscriptions/listen` to a modern server, for changes of its lists and of watched resources and tasks.
- *
  * Invariants: a request ends only when its successor has begun, and messages still in flight on its stream are
- * delivered. An ended subscription begins again at growing intervals, and possibly missed notifications are reported.
- * If the server refuses it, it is not repeated.
+ * delivered; possibly missed notifications are reported; a refused subscription is not repeated.
  */
 import type { JSONRPCNotification } from '@modelcontextprotocol/sdk/types.js';
 import { delay, limited, type Clock } from '../../base/clock.js';
@@ -100,7 +98,6 @@ export class Listening {
   async add(kind: ItemKind, item: unknown): Promise<Fields> {
     if (typeof item !== 'string') return {};
     const items = this.watched[kind];
-    // Concurrent requests for one item share one answer.
     const asked = items.get(item) ?? this.renew();
     items.set(item, asked);
     const forget = (): boolean => items.get(item) === asked && items.delete(item);

@@ -1,8 +1,6 @@
 /**
- * The protocol versions since 2026-07-28, without sessions. Each request says its version and capabilities.
- *
- * Invariant: a request goes out again only if the server asked for input, or refused the request unread because of its
- * headers, and then once.
+ * The protocol versions since 2026-07-28, without sessions. Invariant: a request goes out again only if the server
+ * asked for input, or refused the request unread because of its headers, and then once.
  */
 import type { JSONRPCNotification, JSONRPCRequest } from '@modelcontextprotocol/sdk/types.js';
 import { randomUUID } from 'node:crypto';

@@ -1,9 +1,7 @@
 /**
- * Makes a transport into a connection with listed tools (X3), under one signal.
- *
- * It finds the era of the server first (X8). A server known as modern gets `server/discover`. Every other one gets
- * `initialize`, because some legacy servers end at anything else, and `server/discover` only after a refusal.
- * Invariant: a legacy server gets no other messages, unless it was modern before.
+ * Makes a transport into a connection with listed tools (X3). A server known as modern gets `server/discover` (X8).
+ * Every other one gets `initialize`, because some legacy servers end at anything else, and `server/discover` only after
+ * a refusal. Invariant: a legacy server gets no other messages, unless it was modern before.
  */
 import type { ClientCapabilities, JSONRPCNotification } from '@modelcontextprotocol/sdk/types.js';
 import type { Clock } from '../../base/clock.js';
@@ -80,7 +78,6 @@ export function openConnection(deps: OpeningDeps): Promise<Opening> {
 
 type Answer = { readonly result: Fields } | { readonly error: RpcFailure };
 
-/** Chooses the protocol. It listens to the server until there is a connection. */
 class Opener implements PeerListener {
   private readonly peer: Peer;
   private readonly serverRequests: ServerRequests;

@@ -1,4 +1,3 @@
-/** The headers of requests to one server of the modern era, or to the gateway. */
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { BoundedMap } from '../../base/boundedMap.js';
 import { isObject } from '../../base/isObject.js';

@@ -1,7 +1,6 @@
 /**
- * Reads a server's answer to one posted message to its end (X2, X4): JSON, or events with the answer as the last one. A
- * broken event stream is resumed after its last event, never by a second request, and as often as the server ends it in
- * good order. A stream still open after the answer is closed.
+ * Reads a server's answer to one posted message (X2, X4). A broken event stream is resumed after its last event, never
+ * by a second request. A stream still open after the answer is closed.
  */
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import type { Readable } from 'node:stream';
@@ -347,7 +346,6 @@ class LongBody implements Disposable {
     return this.place !== undefined;
   }
 
-  /** Awaited before more is read of a message with this many bytes so far. */
   grow(length: number): Promise<void> | undefined {
     if (length <= longMessage || this.place) return undefined;
     return this.untilClosed(async (closed) => {

@@ -1,4 +1,3 @@
-/** Makes one attempt to connect to a server over HTTP (X2, X3). */
 import { clueIn } from '../../failures/likelyCause.js';
 import { httpFailure, neverAnsweredHttp, urlUnusable } from '../../failures/http.js';
 import type { ConnectOutcome } from '../connection.js';

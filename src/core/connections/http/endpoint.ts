@@ -150,7 +150,6 @@ export interface HttpChannelDeps {
   readonly endpoint: HttpEndpoint;
   readonly log: Log;
   readonly clock: Clock;
-  /** The account charged for everything the server says. */
   readonly share: LoopShare;
   /** `origin` is the id of the request whose stream brought the message. */
   readonly deliver: (message: JSONRPCMessage, origin?: RequestId) => void;
@@ -176,7 +175,6 @@ export abstract class HttpChannel {
 
   /** Delivers the answer to a request; rejects with the reason why there is none. */
   protected abstract call(id: RequestId, message: JSONRPCMessage, terms: PostTerms): Promise<void>;
-  /** Resolves when the server has taken a message that is no request. */
   protected abstract tell(message: JSONRPCMessage, signal: AbortSignal): Promise<void>;
   protected abstract failed(failure: TransportFailure): void;
 

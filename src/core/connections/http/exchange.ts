@@ -1,9 +1,8 @@
 /**
- * Carries out one HTTP exchange: request, redirects and decoded body (X2). It does not use fetch, because fetch costs
- * twice as much, hides the causes of failures, and may miss the editor's proxy and certificate settings.
- *
- * It knows nothing of MCP. Invariants: neither body nor headers go to another origin than requested; a failure is a
- * `TransportFailure` with the information whether the request was delivered.
+ * Carries out one HTTP exchange (X2). It does not use fetch, because fetch costs twice as much, hides the causes of
+ * failures, and may miss the editor's proxy and certificate settings. Invariants: neither body nor headers go to
+ * another origin than requested; a failure is a `TransportFailure` with the information whether the request was
+ * delivered.
  */
 import { withoutMark } from '../../base/byteOrderMark.js';
 import http from 'node:http';
@@ -185,7 +184,6 @@ function pageText(page: string): string {
   return title === undefined ? text : `${title}. ${text}`;
 }
 
-/** Turns an error of an awaited or half-read answer into a `TransportFailure`, unless it is one. */
 export function broken(error: unknown, url: URL): TransportFailure {
   if (error instanceof TransportFailure) return error;
   const { code, message } = error as NodeJS.ErrnoException;

@@ -1,7 +1,4 @@
-/**
- * Speaks HTTP+SSE of protocol 2024-11-05 (X2): the first event of one stream names the address for posts. When the
- * stream ends, the connection is over, because nothing can be resumed.
- */
+/** HTTP+SSE of protocol 2024-11-05 (X2). The end of its stream ends the connection: nothing can be resumed. */
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { isEventStream, readEvents, statusFailure } from './answer.js';
 import { HttpChannel, type PostTerms } from './endpoint.js';

@@ -86,10 +86,7 @@ export class StreamableChannel extends HttpChannel {
     }
   }
 
-  /**
-   * Finds out if anything still listens after an exchange broke off (X4). Requests that failed for the same reason
-   * report first, because the end of the connection makes other results unknown.
-   */
+  /** Probes the server (X4). Requests that failed likewise report first: the end makes other results unknown. */
   protected failed({ reason, message }: TransportFailure): void {
     const { signal } = this.closing;
     const { clock, die } = this.deps;
@@ -194,10 +191,9 @@ const forgottenAtOnce =
   'gave one that was forgotten at once too. Perhaps several replicas run without sticky sessions.';
 
 /**
- * Posts messages within the session (X2): takes it from the answer to initialize, notices when the server has forgotten
- * it, and begins a new one. Invariants: a message is posted a second time only if it was refused for its session,
- * because then the server has not acted on it; several refusals of one session make one new session; a configured
- * session belongs to someone else, so it is not ended here.
+ * Posts messages within the session (X2). Invariants: a message is posted a second time only if it was refused for its
+ * session, because then the server has not acted on it; several refusals of one session make one new session; a
+ * configured session belongs to someone else, so it is not ended here.
  */
 class HttpSession {
   private first: JSONRPCMessage | undefined;
@@ -326,9 +322,8 @@ const firstDelayMs = 1000;
 const longestDelayMs = 30_000;
 
 /**
- * The stream for unrequested messages. It is opened by GET, and again when it ends (X2). A server may have none.
- * Invariants: there is at most one stream at a time; the server's delay is respected, within the bounds of
- * `readEvents`; a lost session is believed only of a stream that existed.
+ * The stream for unrequested messages, opened by GET (X2). A server may have none. Invariants: there is at most one
+ * stream at a time; a lost session is believed only of a stream that existed.
  */
 class ServerStream {
   private current: AbortController | undefined;

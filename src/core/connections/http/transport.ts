@@ -1,10 +1,8 @@
 /**
- * The SDK's transport over HTTP (X2): Streamable HTTP, or HTTP+SSE if the server knows only that. The first message
- * shows which. It does not load the SDK.
- *
- * Invariants: the failure of a request is delivered as its answer (see `failureAnswer`), and `send` rejects only for
- * other messages; `onclose` is called once, with `causeOfEnd` known; after it only `onlate` gets answers, which say of
- * each interrupted request whether it was delivered.
+ * The SDK's transport over HTTP (X2): Streamable HTTP, or HTTP+SSE if the server knows only that. It does not load the
+ * SDK. Invariants: the failure of a request is delivered as its answer (see `failureAnswer`), and `send` rejects only
+ * for other messages; `onclose` is called once, with `causeOfEnd` known; after it only `onlate` gets answers, which say
+ * of each interrupted request whether it was delivered.
  */
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import type { Clock } from '../../base/clock.js';
@@ -37,10 +35,7 @@ type State =
   | { readonly kind: 'open'; readonly channel: HttpChannel }
   | { readonly kind: 'ended'; readonly cause: string };
 
-/**
- * By the specification, a server without Streamable HTTP answers a posted initialize with 400, 404 or 405. Frameworks
- * and gateways in front of it answer with others. After these, a GET would be refused too.
- */
+/** After these, a GET is refused too. Any other may mean HTTP+SSE: gateways do not keep to 400, 404 and 405. */
 const finalStatuses = [401, 407, 429];
 /** A server that fails at a POST may not answer a GET. The first failure explains more than the time limit. */
 const fallBackMs = 10_000;

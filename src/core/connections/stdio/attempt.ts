@@ -1,4 +1,3 @@
-/** Makes one attempt to start a stdio server (X1, X3). */
 import { stat } from 'node:fs/promises';
 import { tokenVariable } from '../../base/tokenVariable.js';
 import type { StdioLaunch } from '../../config/model.js';

@@ -46,7 +46,6 @@ export class LineSplitter {
     return typeof limit === 'number' ? limit : limit();
   }
 
-  /** The beginning of a line whose break has not come. */
   get unfinished(): string {
     return (this.skipped ?? Buffer.concat(this.pieces, Math.min(this.length, endLength))).toString();
   }

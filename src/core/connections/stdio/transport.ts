@@ -1,8 +1,7 @@
 /**
- * The SDK's transport over a process tree (X1): a line is a message. It does not load the SDK.
- *
- * It does not start the process. Invariants: the exit of the direct child ends the transport, after the rest of stdout
- * has been read; every end of the transport ends the tree; `onclose` is called once, with `causeOfEnd` known.
+ * The SDK's transport over a running process (X1). It does not load the SDK. Invariants: the exit of the direct child
+ * ends the transport, after the rest of stdout has been read; every end of the transport ends the tree; `onclose` is
+ * called once, with `causeOfEnd` known.
  */
 import { once } from 'node:events';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
@@ -350,7 +349,6 @@ const version = String.raw`"jsonrpc"\s*:\s*"2\.0"`;
 const atHead = new RegExp(String.raw`^\s*\{\s*(?:${version}\s*,\s*)?${id}\s*,`);
 const atTail = new RegExp(String.raw`,\s*${id}\s*(?:,\s*${version}\s*)?\}\s*$`);
 
-/** Finds the id of a message in its beginning and its end, as a text; undefined if neither has it. */
 function idInEnds(head: string, tail: string): string | undefined {
   const found = (atHead.exec(head) ?? atTail.exec(tail))?.[1];
   return found?.startsWith('"') ? found.slice(1, -1) : found;
@@ -367,7 +365,6 @@ class ReadPace {
     private readonly clock: Clock,
   ) {}
 
-  /** @param waitMs the pause before reading goes on; 0 changes nothing */
   rest(waitMs: number): void {
     if (waitMs === 0 || this.isResting) return;
     this.isResting = true;

@@ -1,9 +1,7 @@
 /**
- * Runs programs for values, such as `op` and `pass` (C2), with the same care as servers: without a shell, in a process
- * tree ended with them. Their output is a secret and goes into no log.
- *
- * Invariants: starts share the run of a program if they want its output while it runs; a run ends when nobody wants
- * it; when `outputsFor` resolves, nothing is left of runs for it only.
+ * Runs programs for values, such as `op` and `pass` (C2), without a shell, in a process tree ended with them. Their
+ * output is a secret and goes into no log. Invariants: starts share the run of a program if they want its output while
+ * it runs; a run ends when nobody wants it; when `outputsFor` resolves, nothing is left of runs for it only.
  */
 import { withoutMark } from '../../base/byteOrderMark.js';
 import type { Readable } from 'node:stream';
@@ -74,7 +72,6 @@ export class ValueCommands {
     await Promise.race([run.output, untilAborted(signal)]);
     if (--run.wanted > 0 && signal.aborted) return { kind: 'stopped' };
     if (run.wanted === 0) {
-      // A later request starts another run.
       this.forget(key, run);
       run.stop.abort();
     }

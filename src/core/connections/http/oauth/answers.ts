@@ -1,7 +1,6 @@
 /**
- * Reads what authorization servers answer as tolerantly as it can be used, before the SDK's strict schemas see it (X7).
- * `null` counts as absent. A value of a type that the schema does not allow costs its field, or its entry of a list.
- * A required field that this client does not need gets a neutral value.
+ * Reads what authorization servers answer before the SDK's strict schemas see it (X7). A value of a wrong type costs
+ * its field, or its entry of a list. A required field that this client does not need gets a neutral value.
  */
 import type * as sdk from '@modelcontextprotocol/sdk/shared/auth.js';
 import type { ZodType } from 'zod';
@@ -12,7 +11,6 @@ export const absentEndpoint = 'https://absent.invalid/';
 
 interface Kind {
   readonly schemas: readonly (keyof typeof sdk & `${string}Schema`)[];
-  /** Values for required fields that servers leave out. */
   readonly assumed?: Readonly<Record<string, unknown>>;
 }
 
@@ -73,7 +71,6 @@ function parsedObject(text: string): Record<string, unknown> | undefined {
   }
 }
 
-/** Removes each entry of a list, or else each field, with a fault. */
 function repair(schema: ZodType, answer: Record<string, unknown>, assumed: Readonly<Record<string, unknown>>): void {
   for (let round = 0; round < mostRounds; round++) {
     for (const [key, value] of Object.entries(assumed)) answer[key] ??= value;

@@ -1,4 +1,3 @@
-/** The needs of signing in to HTTP servers (X7) from a shell, and its face for the rest of the core. */
 import { limited, type Clock } from '../../../base/clock.js';
 import { unlessAborted, type Event } from '../../../base/events.js';
 import type { Launch } from '../../../config/model.js';
@@ -66,7 +65,6 @@ export interface SignIns {
 export class SignInFailure extends Error {
   override readonly name = 'SignInFailure';
 
-  /** @param fix the next step, if signing in again would fail again */
   constructor(
     message: string,
     readonly fix?: string,

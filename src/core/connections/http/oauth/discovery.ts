@@ -1,10 +1,8 @@
 /**
- * Finds the authorization server of a resource: by protected resource metadata (RFC 9728), then by the authorization
- * server's metadata (RFC 8414, OpenID Connect Discovery), with the fallbacks of protocol 2025-03-26.
- *
- * Invariants: until a person acts, only the server's origin and the issuer approved in the file get requests; all
- * requests are encrypted, except from a server on this machine to this machine; metadata counts only for the issuer of
- * its address (RFC 8414 section 3.3).
+ * Finds the authorization server of a resource (RFC 9728, RFC 8414, OpenID Connect Discovery), with the fallbacks of
+ * protocol 2025-03-26. Invariants: until a person acts, only the server's origin and the issuer approved in the file
+ * get requests; all requests are encrypted, except from a server on this machine to this machine; metadata counts only
+ * for the issuer of its address (RFC 8414 section 3.3).
  */
 import {
   discoverAuthorizationServerMetadata,
@@ -21,14 +19,12 @@ import { absentEndpoint } from './answers.js';
 export interface Authority {
   /** The issuer as the server names it; a registration is bound to it. */
   readonly issuer: string;
-  /** The metadata; absent if it publishes none or was not asked. */
   readonly metadata: AuthorizationServerMetadata | undefined;
   /** The resource indicator (RFC 8707), as the server writes it; absent if it publishes no metadata. */
   readonly resource: string | undefined;
   readonly scopes: readonly string[] | undefined;
 }
 
-/** The fields of requests to the authorization server for its resource. */
 export function targetOf(authority: Authority): { metadata?: AuthorizationServerMetadata; resource?: string } {
   const { metadata, resource } = authority;
   return { ...(metadata && { metadata }), ...(resource !== undefined && { resource }) };
@@ -92,10 +88,7 @@ function isSameResource(resource: string, server: URL): boolean {
   return one.href === other.href;
 }
 
-/**
- * Returns the well-known address (RFC 9728 section 3.1) of a resource around the server. A token for it is good at the
- * server's neighbours, so the resource must name its authorization server.
- */
+/** A token for the parent is good at the server's neighbours, so the parent must name its authorization server. */
 function placeOfParent(resource: string, { origin, pathname }: URL): URL | undefined {
   const parent = new URL(resource);
   const path = parent.pathname.replace(/\/$/, '');
@@ -132,10 +125,7 @@ export function namesItself({ metadata }: Authority): boolean {
   return says === true && metadata.authorization_response_iss_parameter_supported === true;
 }
 
-/**
- * Returns the origins of endpoints outside the issuer's site. The site is its origin and the encrypted hosts below its
- * host, because only its owner names these. A host above or beside may belong to another, and no name shows it.
- */
+/** Only the issuer's owner names hosts below its host. A host above or beside may belong to another. */
 export function originsElsewhere({ issuer, metadata }: Authority): string[] {
   const { authorization_endpoint, token_endpoint, registration_endpoint, ...others } = metadata ?? {};
   const revocation = 'revocation_endpoint' in others ? others.revocation_endpoint : undefined;

@@ -1,8 +1,6 @@
 /**
- * Signing in to HTTP servers (X7), as the rest of the core and the shells see it. It does not load the SDK.
- *
- * Invariants: only `signIn` opens a browser, and only a person's action calls it; a server with a configured
- * `Authorization` header has no OAuth; secrets go to `keepSecret` before they are used.
+ * Signs in to HTTP servers (X7) without loading the SDK. Invariants: only `signIn` opens a browser, and only a person's
+ * action calls it; a configured `Authorization` header excludes OAuth; secrets go to `keepSecret` before use.
  */
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { limited, type Clock } from '../../../base/clock.js';
@@ -119,11 +117,9 @@ const programFix =
   'Check clientId, clientSecret or privateKey, issuer and scopes under oauth. A browser does not help, because a program signs in.';
 
 /**
- * The right to use one HTTP server: it chooses the token of a request, interprets refusals and decides when to renew.
- *
- * Invariants: one renewal of a token at a time, and never with tokens already renewed by another window; its outcome
- * changes nothing if the sign-in has another token now; a token refused for good is forgotten; the status changes
- * before waiting requests go on.
+ * The right to use one HTTP server. Invariants: one renewal of a token at a time, and never with tokens already renewed
+ * by another window; its outcome changes nothing if the sign-in has another token now; a token refused for good is
+ * forgotten; the status changes before waiting requests go on.
  */
 export class OAuthAccess implements HttpAccess {
   private kept: Kept = parseKept(undefined);
@@ -132,7 +128,6 @@ export class OAuthAccess implements HttpAccess {
   private writes = 0;
   private renewing: Promise<void> | undefined;
   status: SignInStatus = { kind: 'none' };
-  /** The challenge of the last refused token, with the latest address of the metadata. */
   private challenge: Challenge = readChallenge(undefined);
   /** Scopes wanted beyond the grant since the last sign-in; the server need not name them. */
   private lacking: { readonly scope: string | undefined } | undefined;

@@ -8,10 +8,7 @@ import type { Redirect } from './contract.js';
 const path = '/callback';
 const base = 'http://localhost';
 
-/**
- * @param preferred the port of an earlier sign-in. If it is taken, another is used unless it `isFixed`.
- * @param reach the browser's address for a port of this machine
- */
+/** @param preferred the port of an earlier sign-in. If it is taken, another is used unless it `isFixed`. */
 export async function listenForRedirect(
   preferred: number | undefined,
   isFixed: boolean,

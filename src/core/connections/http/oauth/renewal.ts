@@ -47,10 +47,7 @@ export async function renewed(
   }
 }
 
-/**
- * Adds the scope of the grant to a token request (RFC 6749 section 6), because Microsoft Entra requires it if the client
- * is the resource's own application.
- */
+/** Adds the scope, because Microsoft Entra requires it if the client is the resource's own application. */
 function withScope(fetchFn: FetchLike, scope: string | undefined): FetchLike {
   if (scope === undefined) return fetchFn;
   return (target, init) => {

@@ -2,7 +2,6 @@
 import { refreshAuthorization } from '@modelcontextprotocol/sdk/client/auth.js';
 import { OAuthError } from '@modelcontextprotocol/sdk/server/auth/errors.js';
 
-/** Returns the code of the authorization server's answer, such as `invalid_grant`; undefined for other errors. */
 export function errorCode(error: unknown): string | undefined {
   return error instanceof OAuthError ? error.errorCode : undefined;
 }

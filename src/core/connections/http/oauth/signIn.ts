@@ -1,11 +1,9 @@
 /**
  * Signs a person in (X7): the authorization code grant of OAuth 2.1, with a proof key (PKCE) and a redirect to this
- * machine. The client's id comes from the file or from an earlier sign-in, or is registered now.
- *
- * Invariants: the browser is opened once, and a second time only if the authorization server has forgotten this
- * client; a code is used only if it came back with our state, from the right server. If answers do not name the
- * server, its addresses belong to one site or the person has agreed. Otherwise it could name the page of another
- * server and receive codes of that one.
+ * machine. Invariants: the browser is opened once, and a second time only if the authorization server has forgotten
+ * this client; a code is used only if it came back with our state, from the right server. If answers do not name the
+ * server, its addresses belong to one site or the person has agreed. Otherwise it could name the page of another server
+ * and receive codes of that one.
  */
 import { randomBytes } from 'node:crypto';
 import { exchangeAuthorization, registerClient, startAuthorization } from '@modelcontextprotocol/sdk/client/auth.js';
