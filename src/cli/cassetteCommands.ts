@@ -81,7 +81,7 @@ async function openCassette(file: string, head: string): Promise<WriteStream> {
   else parseCassette(before);
   const cassette = createWriteStream(file, { flags: 'a' });
   await once(cassette, 'open');
-  // The error is told at the end.
+  // The error is reported at the end.
   cassette.on('error', () => {});
   if (before?.endsWith('\n') === false) cassette.write('\n');
   return cassette;

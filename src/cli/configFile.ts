@@ -19,7 +19,7 @@ type ConfigFiles = Readonly<{ sources: readonly SourceText[]; problems: readonly
 /** The environment of every command. Secrets come from the keyring or from environment variables (C2). */
 export const configDeps: ConfigDeps = { env: process.env, directoryExists, secret: secretOf, envFile: readEnvFile };
 
-/** Parses the config files too, so the problems include those of their contents. */
+/** Parses the config files too, so the problems include their contents. */
 export function readConfig(folder: string): ConfigFiles & { readonly servers: readonly ConfiguredServer[] } {
   const { sources, problems } = readConfigFiles(folder);
   const { model, problems: found } = new ConfigState().apply(sources, configDeps);

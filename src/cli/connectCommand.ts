@@ -55,11 +55,11 @@ export async function connect(run: Run, [toolset]: Words, options: Options): Pro
 
 const urlOf = (port: number): string => `http://127.0.0.1:${port}`;
 
-/** Returns the gateway of an editor, of `serve` or of the engine. Starts an engine if there is none, and a config file. */
+/** Returns the gateway of an editor, of `serve` or of the engine. Starts an engine for a config file, unless one runs. */
 async function joined(run: Run, tokenFile: string): Promise<FoundGateway | undefined> {
   const found = await foundGateway(tokenFile);
   const { sources, problems } = readConfigFiles(run.folder);
-  // What is wrong with the files is said to this client. Without a file, there is nothing to share.
+  // This client gets the problems of the files. Without a file, there is nothing to share.
   if (found || problems.length > 0 || sources.every(({ text }) => text === undefined)) return found;
   try {
     await startEngine(run.script, run.folder, tokenFile);

@@ -1,4 +1,4 @@
-/** What commands keep for the next one: the baselines of offers (S3), and what the last client of a folder declared. */
+/** Commands keep the baselines of offers (S3), and the declaration of the last client of a folder, for the next command. */
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';

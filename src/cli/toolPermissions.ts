@@ -23,7 +23,7 @@ export class PersonsPermissions {
 
   static readonly none = new PersonsPermissions('', {}, {});
 
-  /** Returns why the file cannot be read, as a sentence. Then no tool may be called. */
+  /** Returns a sentence that says why the file cannot be read. Then no tool may be called. */
   static read(home: string, options: PermissionOptions): PersonsPermissions | string {
     const file = path.join(home, '.minds', 'permissions.json');
     try {

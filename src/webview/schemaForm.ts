@@ -1,4 +1,4 @@
-/** Makes a form of a JSON Schema as plain values. What a form cannot express becomes a field of JSON. Pure. */
+/** Makes a form of a JSON Schema as plain values. A part beyond the form becomes a field of JSON. Pure. */
 import { isObject } from '../core/base/isObject.js';
 import { decoded } from '../core/base/text.js';
 import { enteredText, formatOf, type Format } from './formats.js';

@@ -29,7 +29,7 @@ export function withJsonEntries(text: string, container: string, changes: readon
   return result;
 }
 
-/** Sets a property. A new one goes behind the last: on a line of its own if the last one ends a line, else beside it. */
+/** Sets a property. A new one goes behind the last: on a new line if the last one ends a line, else beside it. */
 function withProperty(text: string, path: readonly string[], key: string, value: unknown): string {
   const object = nodeAt(text, path);
   if (object?.type !== 'object') return text;

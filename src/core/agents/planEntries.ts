@@ -77,7 +77,7 @@ export function planEntries(request: EntriesRequest): EntriesPlan {
   return { kind: 'planned', entries: planned, edits: difference(text, after), after, report: report(request, planned) };
 }
 
-/** True if an entry leads to the toolset of this folder. Entries with other credentials are those of other programs. */
+/** True if an entry leads to the toolset of this folder. Entries with other credentials belong to other programs. */
 function isOurs(entry: Entries, id: string, { folder, tokenFile }: EntriesRequest): boolean {
   if (toolsetOf(entry) !== id) return false;
   const started = connectOf(entry);

@@ -62,7 +62,7 @@ export function question(pending: readonly PendingLaunch[], fileLabel: (file: st
   return inert`${pending.length} MCP servers of ${files} want to start${what}: ${names}.`;
 }
 
-/** The editor compares the document with that of the last approved launches line by line. */
+/** The editor compares the document with the one for the last approved launches, line by line. */
 export function reviewTexts(pending: readonly PendingLaunch[], fileLabel: (file: string) => string): Review {
   const isCompared = pending.some(({ before }) => before);
   return reviewOf(head, pending, isCompared, ({ launch, before }, isNow, width) => {

@@ -45,7 +45,7 @@ export interface ApprovedServer {
 
 interface Approved {
   readonly launches: readonly LaunchDescription[];
-  /** The servers that lost their approval. An older storage must not bring it back. */
+  /** The servers without approval from now on. An older storage must not bring it back. */
   readonly revoked: readonly ApprovedServer[];
 }
 
@@ -58,7 +58,7 @@ export class ApprovalLedger implements Approvals, Disposable {
   private readonly ended = new DisposableStore('approvals of the user');
   private readonly changes = this.ended.add(new Emitter<void>());
   private stored: readonly LaunchDescription[] = [];
-  /** The approvals of this process that are not stored, or cannot be trusted from there. */
+  /** Approvals of this process only: not stored, or not trusted from there. */
   private here: readonly LaunchDescription[] = [];
 
   readonly onDidChange = this.changes.event;

@@ -114,7 +114,7 @@ export interface ReviewedOffers {
   readonly overrides?: ToolOverrides | undefined;
 }
 
-/** A launch for clients with the same declared capabilities. Its fingerprint differs from that of the launch for others. */
+/** A launch for clients with the same declared capabilities. Its fingerprint differs from the fingerprint for others. */
 export type ReviewedLaunch = LaunchDescription & { readonly declared?: string };
 
 export type OfferChanges = Readonly<Record<ReviewedKind, ReadonlyMap<string, readonly ReviewedPart[]>>>;

@@ -1,4 +1,4 @@
-/** The texts that a person reads before they accept changes since the approval (S3). Nothing is left out or hidden. */
+/** The texts for a person before they accept changes since the approval (S3). They leave out and hide nothing. */
 import { reviewOf, type Review } from './approvalTexts.js';
 import type { OfferChange } from './offerLedger.js';
 import { changePhrase } from './offerPrints.js';

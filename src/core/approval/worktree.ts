@@ -17,7 +17,7 @@ export interface WorktreePlace {
 
 const longest = 8192;
 
-/** Returns undefined if no worktree has the source. The result is that of the disk at this moment. */
+/** Returns undefined if no worktree has the source. The result describes the disk at this moment. */
 export function worktreeOf(source: string): (WorktreePlace & { readonly root: string }) | undefined {
   const folder = realPath(folderOf(source));
   try {
@@ -58,7 +58,7 @@ function isOwn({ uid }: Stats): boolean {
 /** No path and no argument of a program has the first character. The slash keeps the value from passing for a word (S1e). */
 const mark = '\0/';
 
-/** `..` at the end of a path or before more of it. An option may stand in front (`-I../lib`), and some programs read URLs. */
+/** `..` at the end of a path or before more of it. An option may come first (`-I../lib`), and some programs read URLs. */
 const parent = /(?<!\.)(?:\.|%2e){2}(?![\w.])/i;
 
 /** Marks each path of the root: equal copies differ only in it. Undefined if a path may lead elsewhere from another root. */

@@ -1,5 +1,5 @@
 /**
- * What went in and out of the last calls, in memory. Only the log is redacted: who shows the rest, redacts it. The
+ * The inputs and outputs of the last calls, in memory. Only the log is redacted: a view redacts the rest. The
  * values together have about `mostSize` characters at most, and the logs about `mostLog`.
  */
 import { isObject } from '../base/isObject.js';
@@ -47,7 +47,7 @@ export class Recording {
 const mostSize = 50 << 20;
 const mostProgress = 100;
 
-/** Calls of about the same age, which go together: removing single ones would cost every call. */
+/** Calls of about the same age go together: removing single ones would cost every call. */
 interface Generation {
   readonly calls: Recording[];
   readonly written: Buffer[];
@@ -62,7 +62,7 @@ const writtenTogether = 16;
 
 export class CallContents {
   private kept: Generation[] = [];
-  /** The newest small ones. The first half is written at a time, because what the agent gets comes shortly after the end. */
+  /** The newest small ones. The first half is written at a time, because the agent's result comes shortly after the end. */
   private small: Recording[] = [];
   private size = 0;
   readonly logs = new RecentLogs();
@@ -115,7 +115,7 @@ export class CallContents {
   }
 }
 
-/** As the agent gave it and got it, and as the server got it and gave it. What is the same on both sides is left out. */
+/** As the agent gave it and got it, and as the server got it and gave it. A part with the same value on both sides is left out. */
 function keptOf({ id, given, sent, outcome, received, progress }: Recording) {
   return {
     id,
@@ -134,7 +134,7 @@ interface LogLine {
 }
 
 const mostLog = 8 << 20;
-/** What a line takes beside its text, in bytes. */
+/** The memory of a line beside its text, in bytes. */
 const ownSizeOfLine = 100;
 const mostLines = 200;
 /** The text of a program may arrive this much later than its answer, in milliseconds. */

@@ -58,7 +58,7 @@ export function tokensOf(size: number): number {
   return Math.ceil(size / 4);
 }
 
-/** Returns undefined for a line that is no fact, for example of a later version. */
+/** Returns undefined for another line, for example of a later version. */
 export function parseFact(line: string): Fact | undefined {
   const value = storedJson(line);
   if (!isObject(value)) return undefined;

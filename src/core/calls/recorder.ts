@@ -1,4 +1,4 @@
-/** Records what happens on the servers of a host: facts, and what went in and out. The shell keeps the facts. */
+/** Records what happens on the servers of a host: facts, inputs and outputs. The shell keeps the facts. */
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../base/clock.js';
 import { Emitter } from '../base/events.js';
@@ -17,7 +17,7 @@ interface RecorderDeps {
   readonly isWanted: () => boolean;
 }
 
-/** What a call without any text takes in memory, in bytes. */
+/** The memory of a call without any text, in bytes. */
 const ownSize = 500;
 
 const mostNames = 1_000;

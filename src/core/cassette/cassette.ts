@@ -1,5 +1,5 @@
 /**
- * A cassette holds what passed between clients and a server, as JSON Lines. The first line names the format and the
+ * A cassette holds the messages between clients and a server, as JSON Lines. The first line names the format and the
  * command. Each other line has a message, its side and its session, because many clients start a server more than once.
  */
 import { isObject } from '../base/isObject.js';
@@ -43,7 +43,7 @@ function redacted(value: object, redactor: Redactor): unknown {
   return storedJson(redactor.redact(clean, clean.length)) ?? JSON.parse(clean);
 }
 
-/** Throws with a phrase about the line that is no cassette. */
+/** Throws with a phrase about the wrong line. */
 export function parseCassette(text: string): CassetteEntry[] {
   const [head = '', ...lines] = text.split('\n');
   const first = storedJson(head);
@@ -155,11 +155,11 @@ export class Player {
     const params = paramsOf(message);
     if (subscription) {
       const _meta = { ...(params['_meta'] as Message), [subscriptionKey]: subscription.id };
-      // Nobody listens now without an id.
+      // Without an id, it has no listener now.
       return subscription.id === undefined ? undefined : this.send({ ...message, params: { ...params, _meta } });
     }
     const isProgress = params['progressToken'] !== undefined;
-    // Nobody waits for this progress now.
+    // This progress has no listener now.
     if (isProgress && token === undefined) return;
     if (isProgress) return this.send({ ...message, params: { ...params, progressToken: token } });
     if (message['id'] === undefined) return this.send(message);

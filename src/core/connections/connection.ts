@@ -86,7 +86,7 @@ export interface ConnectRequest {
 }
 
 export interface Connector {
-  /** Never rejects for a server's faults. Nothing is left of an attempt that `failed` or was `cancelled`. */
+  /** Never rejects for a server's faults. An attempt leaves no process or stream behind if it `failed` or was `cancelled`. */
   connect(request: ConnectRequest): Promise<ConnectOutcome>;
   dispose(): Promise<void>;
 }

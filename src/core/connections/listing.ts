@@ -1,4 +1,4 @@
-/** Lists what a server offers. Entries pass through as the server gave them. A malformed entry costs only itself. */
+/** Lists the offer of a server. Entries pass through as the server gave them. A malformed entry costs only itself. */
 import type { ServerCapabilities } from '@modelcontextprotocol/sdk/types.js';
 import type { Malformed, OfferedPrompt, OfferedResource, OfferedTemplate, OfferedTool } from '../tools/catalogue.js';
 import type { PromptListing, ResourceListing, ToolListing } from '../tools/catalogue.js';
@@ -162,7 +162,7 @@ function whatIsWrongWith({ key, identity, whatElse }: ListKind<unknown>, entry: 
   if (typeof name !== 'string') return 'has no name';
   if (key === 'tools' && !isObject(schema))
     return schema === undefined || schema === null ? 'has no inputSchema' : 'has an inputSchema that is not an object';
-  // An argument that is null is left out; a named one that is lost would go unnoticed.
+  // A null argument is left out; the loss of a named one would go unnoticed.
   const isNamed = (one: unknown): boolean => one === null || (isObject(one) && typeof one['name'] === 'string');
   if (key === 'prompts' && Array.isArray(args) && !args.every(isNamed))
     return 'has arguments that are not a list of names';

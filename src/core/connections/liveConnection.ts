@@ -31,7 +31,7 @@ export interface Protocol extends Partial<Disposable> {
   /** Resolves to the result of a request for a client; rejects with an `RpcFailure`. */
   call(exchange: Exchange, method: string, params: Fields): Promise<Fields>;
   list(method: string, params: Fields | undefined, signal: AbortSignal): Promise<Fields>;
-  /** Tells the server that we listen, and passes on what it reports from now on. Rejects if it cannot be told. */
+  /** Lets the server report to us, and passes on its reports from now on. Rejects if the server cannot receive it. */
   begin(report: (notification: JSONRPCNotification) => void): Promise<void>;
   /** Returns a notification as the connection handles it; undefined if that has no use for it. */
   read?(notification: JSONRPCNotification): JSONRPCNotification | undefined;
@@ -166,7 +166,7 @@ export class LiveConnection implements Connection, PeerListener {
     if (this.deps.serverRequests.rootsOf) this.learn();
   }
 
-  /** The server hears of the change before the first ping, and reads the roots before the second. */
+  /** The server learns about the change before the first ping, and reads the roots before the second. */
   private learn(): void {
     const { peer, clock, serverRequests } = this.deps;
     const known = limited(clock, rootsLimitMs, undefined, async (over) => {

@@ -10,7 +10,7 @@ import { refusal, type Fields, type ServerClient } from '../protocol/client.js';
 import { errorCodes, RpcFailure } from '../protocol/errors.js';
 import { isKeptId, metaOf } from '../protocol/versions.js';
 
-/** Elicitations by URL that the server may still report as complete. */
+/** Elicitations by URL, until the server reports them as complete. */
 const mostElicitations = 1_000;
 
 export interface ServerRequest {
@@ -21,7 +21,7 @@ export interface ServerRequest {
 
 export class ServerRequests {
   private readonly elicitations = new BoundedMap<string, ServerClient>(mostElicitations);
-  /** The session that the server asked for roots last, and the answers under way. */
+  /** The last session with a request for roots, and the answers under way. */
   rootsOf: object | undefined;
   rootsAnswered: Promise<unknown> = Promise.resolve();
 

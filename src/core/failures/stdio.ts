@@ -33,7 +33,7 @@ const quotedLines = 6;
 const quotedBehindError = 3;
 const commandLineLength = 200;
 
-/** What launchers come with. */
+/** Files of launchers. */
 const launchers: readonly (readonly [launcher: RegExp, program: string])[] = [
   [/^(?:node|npx|npm)$/, 'Node.js'],
   [/^bunx$/, 'Bun'],

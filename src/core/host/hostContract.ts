@@ -59,7 +59,7 @@ export interface Consent {
   readonly offerReview?: OfferLedger;
 }
 
-/** The memory beyond this window. By default there is none. */
+/** The memory beyond this window. By default absent. */
 export interface Stores {
   readonly kept?: KeptOffers;
   readonly conversations?: KnownConversations;

@@ -181,7 +181,7 @@ export class Publication implements Disposable {
   }
 }
 
-/** The names of our own tools. Only those of `mcp_admin` count as published. */
+/** The names of the built-in tools. Only those of `mcp_admin` count as published. */
 function reservedNames(shortNames: Iterable<string>, offersAdmin: boolean): Parameters<typeof publish>[1] {
   const releases = new Set([...shortNames].map(ownReleaseName));
   return { has: (name) => adminNames.has(name) || releases.has(name), size: offersAdmin ? adminNames.size : 0 };

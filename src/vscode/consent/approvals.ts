@@ -107,7 +107,7 @@ export function askForApprovals(slot: EngineSlot, ledger: ApprovalLedger): vscod
 
   async function chooseApproved(named: string | undefined): Promise<ApprovedServer | undefined> {
     const source = slot.serverOf(named)?.source;
-    // The ledger also has the approvals of other folders. Those of another worktree count here too.
+    // The ledger also has the approvals of other folders. Approvals of another worktree count here too.
     const files = source === undefined ? slot.sources.map(({ file }) => file) : [source];
     const approved = ledger.servers.filter(
       (each) =>

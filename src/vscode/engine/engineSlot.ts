@@ -1,4 +1,4 @@
-/** Holds the engine of a window, and what every view reads. Nothing starts in an untrusted workspace (S1). Without `vscode`. */
+/** Holds the engine of a window and the state for every view. No server starts in an untrusted workspace (S1). Without `vscode`. */
 import type { Disposable } from '../../core/base/disposables.js';
 import { delay, type Clock } from '../../core/base/clock.js';
 import { Emitter, nextEvent, type Event } from '../../core/base/events.js';
@@ -28,7 +28,7 @@ export interface WindowState {
   readonly snapshot: StatusSnapshot;
 }
 
-/** Returns problems that only the shell can see. @param phase the phase that begins or lasts */
+/** Returns the shell's own problems. @param phase the phase that begins or lasts */
 type ProblemsOfShell = (phase: WindowState['phase']) => readonly Problem[];
 
 interface EngineSlotDeps {

@@ -1,5 +1,5 @@
 /**
- * What keeps servers, tools and secrets in check holds for requests of 2026-07-28 as for all others, however a conversation
+ * The limits for servers, tools and secrets hold for requests of 2026-07-28 as for all others, however a conversation
  * is identified: by an address, by the name of a thread, or not at all (S1, S3, S4, E4, G4).
  */
 import assert from 'node:assert/strict';

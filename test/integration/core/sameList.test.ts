@@ -5,7 +5,7 @@ import { SessionClient } from '../../support/core/sessionClient.js';
 import { endStages, startStage, type Stage } from '../../support/core/stage.js';
 
 const servers = 20;
-/** Of each server, so 100 in all. */
+/** One for each server, so 100 in all. */
 const restarts = 5;
 
 describe('core: the list of tools stays the same', () => {
@@ -42,7 +42,7 @@ describe('core: the list of tools stays the same', () => {
       clients.flatMap(({ told }) => told.map(({ method }) => method)),
       [],
     );
-    // The same client hears of a real change.
+    // The same client receives a real change.
     await stage.edit({ ...config, s0: { ...entry('s0'), tools: { blacklist: ['add'] } } });
     await clients[0]?.next('notifications/tools/list_changed');
     assert.notDeepEqual((await bytes())[0], before[0]);

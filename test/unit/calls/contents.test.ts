@@ -1,4 +1,4 @@
-/** What went in and out of calls, in memory. */
+/** The inputs and outputs of calls, in memory. */
 import assert from 'node:assert/strict';
 import { approximateSize, CallContents, Recording } from '../../../src/core/calls/contents.js';
 import type { CallFact } from '../../../src/core/calls/fact.js';

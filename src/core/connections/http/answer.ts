@@ -123,7 +123,7 @@ function isJson(text: string): boolean {
   return text.length > longMessage || storedJson(withoutMark(text)) !== undefined;
 }
 
-/** A JSON-RPC error without the id of the request is no answer, but its message says why. */
+/** A JSON-RPC error without the id of the request does not answer it, but its message says why. */
 function wordsIn(text: string): string {
   const value = storedJson(text);
   const error = isObject(value) && value['error'];

@@ -173,7 +173,7 @@ export abstract class HttpChannel {
     setMaxListeners(0, this.closing.signal);
   }
 
-  /** Delivers the answer to a request; rejects with the reason why there is none. */
+  /** Delivers the answer to a request; rejects with the reason for its absence. */
   protected abstract call(id: RequestId, message: JSONRPCMessage, terms: PostTerms): Promise<void>;
   protected abstract tell(message: JSONRPCMessage, signal: AbortSignal): Promise<void>;
   protected abstract failed(failure: TransportFailure): void;
@@ -196,7 +196,7 @@ export abstract class HttpChannel {
     }
   }
 
-  /** Delivers the answer, or resolves to the reason why there is none. */
+  /** Delivers the answer, or resolves to the reason for its absence. */
   async answerTo(id: RequestId, message: JSONRPCMessage, options?: SendOptions): Promise<TransportFailure | undefined> {
     const controller = new AbortController();
     const request = { controller, isDelivered: false };

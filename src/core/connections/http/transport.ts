@@ -145,7 +145,7 @@ export class HttpTransport implements ServerTransport {
     if (why === undefined) return deliver(failureAnswer(id, failure));
     const later = await this.fallBack(streamable, message, why);
     if (later === 'spoken') return;
-    // What comes next, if anything does, is `server/discover`.
+    // The next message, if any, is `server/discover`.
     if (!this.hasEnded()) this.openStreamable();
     // That the server does speak HTTP+SSE explains more than its refusal of a POST.
     const isTelling = later?.reason.kind === 'redirect' && later.reason.remedy?.kind === 'otherEndpoint';

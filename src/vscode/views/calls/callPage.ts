@@ -1,4 +1,4 @@
-/** Writes a recorded call as a page of Markdown: what went in and out, its progress and the log of its server. Pure. */
+/** Writes a recorded call as a page of Markdown: its input and output, its progress and the log of its server. Pure. */
 import { sameJson } from '../../../core/base/canonicalJson.js';
 import { fenced, formatted, markdownList, type Markdown } from '../../../core/base/inert.js';
 import { isObject } from '../../../core/base/isObject.js';

@@ -1,4 +1,4 @@
-/** Rows of the view *Calls*, newest first, in pages, so that 10,000 cost as little as 100. Pure; without `vscode`. */
+/** Rows of the view *Calls*, newest first, in pages, so 10,000 cost as little as 100. Pure; without `vscode`. */
 import { code, formatted } from '../../../core/base/inert.js';
 import { tookPhrase } from '../../../core/base/text.js';
 import { groupedBy } from '../../../core/base/groupedBy.js';

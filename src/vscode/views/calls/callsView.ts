@@ -1,4 +1,4 @@
-/** The view *Calls*: it reads the file that all programs of the folder share. Only this window knows what went in and out. */
+/** The view *Calls*: it reads the shared file of the folder. Only this window has input and output. */
 import * as vscode from 'vscode';
 import { toDisposable, type Disposable } from '../../../core/base/disposables.js';
 import { inert } from '../../../core/base/inert.js';
@@ -22,7 +22,7 @@ import { callRows, rowsBelow, type CallGrouping, type CallRow, type CallRowOptio
 
 const viewId = 'mcpToolsets.calls';
 
-/** So many rows are seen without scrolling. */
+/** The rows in sight without scrolling. */
 const newest = 20;
 
 export function showCalls({ slot, clock, titles }: Shell, pages: CallPages, file: string | undefined): Disposable {
@@ -55,7 +55,7 @@ export function showCalls({ slot, clock, titles }: Shell, pages: CallPages, file
     const message = inert`${hostSettings.recordsCalls() ? present(parts).join(' · ') : off}`;
     if ((view.message ?? '') !== message) view.message = message;
   };
-  // The editor does not keep the place of a tree whose first rows are new, and tells nobody how far it is scrolled.
+  // With new first rows, a tree loses its place, and the editor does not report how far it is scrolled.
   const hold = (isHeld: boolean): void => {
     rows.hold(isHeld);
     show();
@@ -163,7 +163,7 @@ class CallRows implements vscode.TreeDataProvider<CallRow> {
   private readonly changes = new vscode.EventEmitter<CallRow | undefined>();
   private filter: FactFilter = {};
   filterText = '';
-  /** The last fact that is shown; undefined if all are. */
+  /** The last shown fact; undefined if all are. */
   private heldAt: number | undefined;
   grouping: CallGrouping = 'time';
 
@@ -193,7 +193,7 @@ class CallRows implements vscode.TreeDataProvider<CallRow> {
     return this.log.all.filter(({ fact }) => fits(this.filter, fact));
   }
 
-  /** Tells whether somebody who selected the row has probably scrolled to it. */
+  /** True if a person has probably scrolled to the selected row. */
   isOlder({ fact, below }: CallRow): boolean {
     return below !== undefined || !this.found.slice(0, newest).some((one) => one.fact.id === fact?.id);
   }
