@@ -325,7 +325,11 @@ function otherVersions(supported: readonly unknown[]): Discovery {
   return { kind: 'refused', code: errorCodes.unsupportedVersion, message };
 }
 
-export async function discover(deps: Pick<ModernDeps, 'peer' | 'meta' | 'speak'>): Promise<Discovery> {
+/** @param mayAskAgain a server may refuse our version once although it lists it */
+export async function discover(
+  deps: Pick<ModernDeps, 'peer' | 'meta' | 'speak'>,
+  mayAskAgain = true,
+): Promise<Discovery> {
   deps.speak(modernVersion);
   try {
     return readDiscovery(await deps.peer.request('server/discover', { _meta: deps.meta }));
@@ -333,7 +337,10 @@ export async function discover(deps: Pick<ModernDeps, 'peer' | 'meta' | 'speak'>
     if (!(error instanceof RpcFailure) || error instanceof ConnectionEnded) throw error;
     if (error.data instanceof TransportFailure && !mayBeModern(error))
       return { kind: 'transport', failure: error.data };
-    return error.code === errorCodes.unsupportedVersion ? readRefusedVersion(error.data) : { kind: 'none' };
+    if (error.code !== errorCodes.unsupportedVersion) return { kind: 'none' };
+    const supported: unknown = isObject(error.data) ? error.data['supported'] : undefined;
+    const isContradiction = Array.isArray(supported) && supported.includes(modernVersion);
+    return mayAskAgain && isContradiction ? await discover(deps, false) : readRefusedVersion(error.data);
   }
 }
 

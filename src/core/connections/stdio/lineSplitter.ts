@@ -6,7 +6,7 @@ interface LineSplitterDeps {
   /** Gets lines longer than this, in bytes, as pieces. */
   readonly long?: { readonly from: number; readonly onLine: (pieces: readonly Buffer[]) => void };
   /** For a line over the limit, `stop` ends all reading, and `skip` leaves it out. */
-  readonly onExcess: () => 'stop' | 'skip';
+  readonly onExcess: (head: string) => 'stop' | 'skip';
   readonly onSkipped?: (head: string, tail: string) => void;
 }
 
@@ -47,7 +47,7 @@ export class LineSplitter {
   }
 
   get unfinished(): string {
-    return (this.skipped ?? Buffer.concat(this.pieces, Math.min(this.length, endLength))).toString();
+    return this.skipped ? '' : Buffer.concat(this.pieces, Math.min(this.length, endLength)).toString();
   }
 
   end(): void {
@@ -72,8 +72,9 @@ export class LineSplitter {
   private exceed(rest: Buffer): void {
     const { pieces, length } = this;
     const kept = Math.min(length + rest.length, endLength);
-    if (this.deps.onExcess() === 'stop') this.stopped = true;
-    else this.skipped = Buffer.from(Buffer.concat([...pieces, rest], kept));
+    const head = Buffer.from(Buffer.concat([...pieces, rest], kept));
+    if (this.deps.onExcess(head.toString()) === 'stop') this.stopped = true;
+    else this.skipped = head;
     this.pieces = [];
   }
 

@@ -96,10 +96,11 @@ export class StdioTransport implements ServerTransport {
     this.stderrLines = new LineSplitter({
       limit: stderrLineLimit,
       onLine: (line) => this.readStderr(line),
-      onExcess: () => 'skip',
-      onSkipped: (head) => {
+      // At once, because the line may never end.
+      onExcess: (head) => {
         deps.log.write('warn', 'The rest of a very long line of stderr is left out.');
         this.readStderr(head);
+        return 'skip';
       },
     });
     tree.stdout.on('data', (chunk: Buffer) => {

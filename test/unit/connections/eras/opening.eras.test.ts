@@ -267,11 +267,24 @@ describe('a server that refuses the version of a request (X8)', () => {
     error: { code: -32022, message: 'Unsupported protocol version', data: { supported } },
   });
 
-  it('a server gets initialize if it refuses its listed version, or lists a legacy version', async () => {
+  it('server/discover is repeated once if the refusal lists its version', async () => {
+    const server = new SilentServer();
+    await rest();
+    await server.says('server/discover', refusal('2026-07-28'));
+    assert.deepEqual(server.sent, ['server/discover', 'server/discover']);
+    await server.says('server/discover', { result: discovered });
+    await server.connection();
+    assert.deepEqual(server.seen, ['modern']);
+  });
+
+  it('a server gets initialize if it refuses its listed version again, or lists a legacy version', async () => {
     for (const supported of [['2026-07-28'], ['2031-01-01', '2025-06-18']]) {
       const server = new SilentServer();
       await rest();
       await server.says('server/discover', refusal(...supported));
+      if (server.sent.length === 2 && server.sent[1] === 'server/discover') {
+        await server.says('server/discover', refusal(...supported));
+      }
       assert.equal(server.sent.at(-1), 'initialize');
       const result = { protocolVersion: '2025-06-18', capabilities: {}, serverInfo: { name: 'old', version: '1' } };
       await server.says('initialize', { result });

@@ -59,14 +59,18 @@ describe('line splitter', () => {
     for (const size of [1, 7, 4_096, 60_000]) {
       const lines: string[] = [];
       const skipped: string[][] = [];
+      const heads: string[] = [];
       const splitter = new LineSplitter({
         limit: 8_000,
         onLine: (line) => lines.push(line),
-        onExcess: () => 'skip',
+        onExcess: (start) => {
+          heads.push(start);
+          return 'skip';
+        },
         onSkipped: (...ends) => skipped.push(ends),
       });
       for (const chunk of chunked(`one\n${head}${tail}\nlast\n${head}${tail}`, [size])) splitter.push(chunk);
-      assert(splitter.unfinished === head.slice(0, 4_096));
+      assert.deepEqual([heads, splitter.unfinished], [[head.slice(0, 4_096), head.slice(0, 4_096)], '']);
       assert.deepEqual(lines, ['one', 'last']);
       assert.equal(skipped.length, 1);
       assert(skipped[0]?.[0] === head.slice(0, 4_096) && skipped[0][1] === tail.slice(0, 4_096));
