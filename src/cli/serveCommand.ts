@@ -130,7 +130,7 @@ export async function engine(run: Run, _: Words, options: Options): Promise<numb
   }
 }
 
-/** `note` is told the number of clients. `ended` aborts when there was none for a time. */
+/** `note` takes the number of clients. `ended` aborts after a time without clients. */
 export function visitsOf(clock: Clock, lingerMs: number) {
   const controller = new AbortController();
   let wait: Disposable | undefined;

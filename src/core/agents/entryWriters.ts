@@ -1,4 +1,4 @@
-/** Writes entries by the least change of a text; if there is none, the text stays, so the caller checks the result. */
+/** Writes entries by the least change of a text. Without a possible change, the text stays, so the caller checks the result. */
 import { isDeepStrictEqual } from 'node:util';
 import { findNodeAtLocation, parseTree, type Node } from 'jsonc-parser';
 import { isObject } from '../base/isObject.js';

@@ -73,7 +73,7 @@ export class ApprovalLedger implements Approvals, Disposable {
     );
   }
 
-  /** Until then there are no approvals. @param earlier the storage of the workspace; its approvals move into the store */
+  /** Until then nothing is approved. @param earlier the storage of the workspace; its approvals move into the store */
   async load(earlier?: Storage): Promise<void> {
     await this.deps.store.open();
     const kept = earlier?.get(earlierKey);

@@ -191,7 +191,7 @@ export class LiveConnection implements Connection, PeerListener {
     if (this.state.kind !== 'live') return;
     const cause = this.deps.transport.causeOfEnd;
     this.state = { kind: 'dead', cause };
-    // The open requests fail in this turn, so the calls, and those that wait for them, settle before the next.
+    // The open requests fail in this turn, so calls and their callers settle before the next.
     void nextTurn().then(() => {
       this.told = cause;
       this.died.fire(cause);

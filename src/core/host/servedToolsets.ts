@@ -18,7 +18,7 @@ import { entriesForApps, entriesForAppsOfAll, nameFor, toolForApp, toolsFor } fr
 
 type Toolsets = Catalogue['toolsets'];
 
-/** Returns the tool at the server's own endpoint, or that of `mcp_admin` if the client's conversation reaches it. */
+/** Returns the tool at the server's own endpoint, or the tool of `mcp_admin` if the client's conversation reaches it. */
 export function releaseAdvice(
   toolset: Toolset,
   toolsets: Toolsets,

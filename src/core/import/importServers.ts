@@ -95,7 +95,7 @@ function importWith(request: ImportRequest, variables: Variables): Import {
   return { kind: 'imported', servers, notes: shown, secrets: new Map(secrets) };
 }
 
-/** True if an entry is the one of an earlier import, which may have other names or variables in place of secrets. */
+/** True if an earlier import wrote the entry, perhaps with other names or with variables in place of secrets. */
 function isSame(existing: unknown, entry: ImportedEntry, { referred }: Variables): boolean {
   const named = (key: string, value: unknown): unknown =>
     (key === 'env' || key === 'secret') && typeof value === 'string' && !referred.has(value.toUpperCase()) ? '' : value;

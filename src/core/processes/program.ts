@@ -122,7 +122,7 @@ function batchProgram(batch: string, args: readonly string[], env: Environment):
  * A batch file has no arguments, only a line read by the shell at each mention in the file. So every argument is in
  * quotation marks, with no special meaning inside. A quotation mark is doubled: the shell sees the end of one quotation
  * and the start of the next, the program one mark. Backslashes before a mark are doubled for the program. `%` is
- * followed by an empty variable, so there is no name between two of them.
+ * followed by an empty variable, so two of them enclose no name.
  */
 function quotedForBatch(argument: string): string {
   if (/[\r\n]/.test(argument)) throw spawnError('EINVAL', argument);

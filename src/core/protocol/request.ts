@@ -12,7 +12,7 @@ export interface RequestTerms {
   readonly signal: CancelSignal;
   onProgress?: ((progress: Progress) => void) | undefined;
   readonly client?: ServerClient | undefined;
-  /** By default that of the conversation, or a new one. `held`: only one it holds (G8). `any`: each living one. */
+  /** By default the instance of the conversation, or a new one. `held`: only one it holds (G8). `any`: each living one. */
   readonly instance?: 'held' | 'any' | undefined;
   /** Set by the recorder (H1b). A copy of the request would cost more than the record (P11). */
   recording?: RequestRecording | undefined;

@@ -1,6 +1,5 @@
 /**
- * The offer of a server that is kept for the next window, and the stand-in that publishes it until the server has
- * listed (P8). Calls on a stand-in wait for the start. It never replaces a serving definition.
+ * Keeps the offer of a server for the next window. A stand-in publishes it until the server has listed (P8). Calls on a stand-in wait for the start. It never replaces a serving definition.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { ServerDefinition } from '../config/model.js';

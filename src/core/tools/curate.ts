@@ -1,4 +1,4 @@
-/** Passes one server's list through its filters, transforms and name rules (N1–N4, N7), as a pure function. */
+/** Passes one server's list through its filters, transforms and name rules (N1–N4, N7). Pure. */
 import { appOf, isForAppAlone } from '../apps/toolMeta.js';
 import { byCodeUnits } from '../base/canonicalJson.js';
 import type { Problem } from '../base/problem.js';

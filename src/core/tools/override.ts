@@ -1,4 +1,4 @@
-/** Shows overrides in the tools for agents (O1–O3, O6), finds those that do not fit, and completes and checks calls. */
+/** Shows overrides in the tools for agents (O1–O3, O6), finds unfit ones, and completes and checks calls. */
 import { isObject } from '../base/isObject.js';
 import { quoted } from '../base/inert.js';
 import { clipped, shortList } from '../base/text.js';

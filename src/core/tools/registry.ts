@@ -1,4 +1,4 @@
-/** Decides over all toolsets about published names and the editor's tools (N5, N6, G3a), as a pure function. */
+/** Decides over all toolsets about published names and the editor's tools (N5, N6, G3a). Pure. */
 import { groupedBy } from '../base/groupedBy.js';
 import type { Problem } from '../base/problem.js';
 import type { ServerPlaces } from '../config/model.js';

@@ -1,8 +1,8 @@
 /**
  * The SDK's transport over HTTP (X2): Streamable HTTP, or HTTP+SSE if the server knows only that. It does not load the
  * SDK. Invariants: the failure of a request is delivered as its answer (see `failureAnswer`), and `send` rejects only
- * for other messages; `onclose` is called once, with `causeOfEnd` known; after it only `onlate` gets answers, which say
- * of each interrupted request whether it was delivered.
+ * for other messages; `onclose` is called once, with `causeOfEnd` known. After it, only `onlate` gets answers:
+ * for each interrupted request, whether it was delivered.
  */
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import type { Clock } from '../../base/clock.js';
