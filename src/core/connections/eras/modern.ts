@@ -312,9 +312,14 @@ function readDiscovery(result: unknown): Discovery {
 }
 
 export function readRefusedVersion(data: unknown): Discovery {
-  const supported: unknown = isObject(data) ? data['supported'] : undefined;
-  const isKnown = !Array.isArray(supported) || ourVersions.some((version) => supported.includes(version));
+  const supported = supportedIn(data);
+  const isKnown = !supported || ourVersions.some((version) => supported.includes(version));
   return isKnown ? { kind: 'none' } : otherVersions(supported);
+}
+
+function supportedIn(data: unknown): readonly unknown[] | undefined {
+  const supported: unknown = isObject(data) ? data['supported'] : undefined;
+  return Array.isArray(supported) ? supported : undefined;
 }
 
 function otherVersions(supported: readonly unknown[]): Discovery {
@@ -338,8 +343,7 @@ export async function discover(
     if (error.data instanceof TransportFailure && !mayBeModern(error))
       return { kind: 'transport', failure: error.data };
     if (error.code !== errorCodes.unsupportedVersion) return { kind: 'none' };
-    const supported: unknown = isObject(error.data) ? error.data['supported'] : undefined;
-    const isContradiction = Array.isArray(supported) && supported.includes(modernVersion);
+    const isContradiction = supportedIn(error.data)?.includes(modernVersion);
     return mayAskAgain && isContradiction ? await discover(deps, false) : readRefusedVersion(error.data);
   }
 }
