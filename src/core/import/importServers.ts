@@ -67,13 +67,13 @@ function importWith(request: ImportRequest, variables: Variables): Import {
       continue;
     }
     const trial = new Variables(held);
-    const wanted = new Translator(idsFor(name, ids).free, raw, { ...context, variables: trial }).translate();
+    const id = idsFor(name, ids).free;
+    const wanted = new Translator(id, raw, { ...context, variables: trial }).translate();
     const there = idsFor(name, existing).held.find((id) => wanted && isSame(existing.get(id), wanted, trial));
     if (there !== undefined) {
       skip(`the file has it already${there === name ? '' : `, as \`${there}\``}`);
       continue;
     }
-    const id = idsFor(name, ids).free;
     const translator = new Translator(id, raw, context);
     const entry = translator.translate();
     if (entry) {
