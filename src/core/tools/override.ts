@@ -2,6 +2,7 @@
 import { isObject } from '../base/isObject.js';
 import { quoted } from '../base/inert.js';
 import { clipped, shortList } from '../base/text.js';
+import { inBrief } from '../protocol/inBrief.js';
 import type { ToolOverride } from '../config/model.js';
 import type { AppliedOverride, ArgumentRule, OfferedTool } from './catalogue.js';
 import { compilePattern, isTooMuchToMatch, type Pattern } from './patterns.js';
@@ -43,7 +44,7 @@ function applied(schema: Schema, { name, fixed, default: byDefault, allow }: Arg
     const found = withFixed(schema, name, fixed.value);
     if (!found) report('unusable', unusable);
     else if (!found.isKnown) report('unknown', unknown);
-    if (found?.isRefused) report('refused', `does not take the value ${inBrief(fixed.value)}`, { key: 'fixed' });
+    if (found?.isRefused) report('refused', `does not take the value ${inBrief(fixed.value, 100)}`, { key: 'fixed' });
     return found?.schema ?? schema;
   }
   let isKnown = false;
@@ -57,12 +58,12 @@ function applied(schema: Schema, { name, fixed, default: byDefault, allow }: Arg
   };
   const judged = byDefault && withFixed(schema, name, byDefault.value);
   if (byDefault && judged?.isRefused) {
-    report('refused', `does not take the default ${inBrief(byDefault.value)}`, { key: 'default' });
+    report('refused', `does not take the default ${inBrief(byDefault.value, 100)}`, { key: 'default' });
   }
   const changed = withChanged(schema, name, change, isAllowedDefault === true);
   if (byDefault && !isAllowedDefault) {
     const at = { key: 'default', fix: 'Write a default that `allow` allows.' } as const;
-    report('refused', `may not have the default ${inBrief(byDefault.value)}, by its \`allow\``, at);
+    report('refused', `may not have the default ${inBrief(byDefault.value, 100)}, by its \`allow\``, at);
   }
   if (changed === undefined) report('unusable', unusable);
   else if (!isKnown) report('unknown', unknown);
@@ -162,7 +163,7 @@ export function completed({ rules }: AppliedOverride, given: Arguments | undefin
     else if (byDefault && sent.get(name) === undefined) sent.set(name, byDefault.value);
     const value = sent.get(name);
     if (!allow || value === undefined || isAllowed(value, allow)) continue;
-    const patterns = allow.map(({ text }) => quoted(text));
+    const patterns = allow.map(({ text }) => quoted(clipped(text, 100)));
     const what = `${refusedPart(value, allow)}. Allowed: ${shortList(patterns, 20)}.`;
     return { kind: 'refused', message: `The argument "${name}" may not ${what}` };
   }
@@ -173,7 +174,7 @@ export function completed({ rules }: AppliedOverride, given: Arguments | undefin
 function refusedPart(value: unknown, allow: readonly Pattern[]): string {
   const items = Array.isArray(value) ? (value as unknown[]) : [];
   const refused = items.find((item) => Array.isArray(item) || !isAllowed(item, allow));
-  return refused === undefined ? `be ${inBrief(value)}` : `contain ${inBrief(refused)}`;
+  return refused === undefined ? `be ${inBrief(value, 100)}` : `contain ${inBrief(refused, 100)}`;
 }
 
 function isAllowed(value: unknown, allow: readonly Pattern[]): boolean {
@@ -181,8 +182,4 @@ function isAllowed(value: unknown, allow: readonly Pattern[]): boolean {
   if (!texts.every((text) => typeof text === 'string')) return false;
   if (isTooMuchToMatch(allow, texts)) return false;
   return texts.every((text) => allow.some((pattern) => pattern.matches(text)));
-}
-
-function inBrief(value: unknown): string {
-  return clipped(JSON.stringify(value), 100);
 }

@@ -3,8 +3,8 @@
  * request with an `array` of undescribed content. The SDK's client compiles every output schema with Ajv (N7c).
  */
 import { isObject } from '../base/isObject.js';
-import { clipped } from '../base/text.js';
 import { perObject } from '../base/perObject.js';
+import { inBrief } from '../protocol/inBrief.js';
 import { mirroredParams, withoutMirroring } from '../protocol/mirroredParams.js';
 import { canonicalTool } from './canonicalTool.js';
 import type { OfferedTool } from './catalogue.js';
@@ -192,5 +192,5 @@ function notToBeCompiled(schema: unknown): string | undefined {
 }
 
 function describe(value: unknown): string {
-  return value === undefined ? 'missing' : clipped(JSON.stringify(value), 40);
+  return value === undefined ? 'missing' : inBrief(value, 40);
 }

@@ -42,6 +42,11 @@ async function focusRows(): Promise<void> {
   await page.press('Home');
 }
 
+async function untilShown(call: RegExp): Promise<void> {
+  const label = (): string => vscode.window.tabGroups.activeTabGroup.activeTab?.label ?? '';
+  await until(label, (text) => call.test(text), `the page of ${String(call)}`);
+}
+
 /** Facts that another program adds. */
 function foreignCalls(from: number, count: number, age = 60_000): string {
   return Array.from({ length: count }, (_, index) => {
@@ -151,7 +156,7 @@ describe('calls', () => {
     await appendFile(file, foreignCalls(0, 10_000, 90_000));
     await untilRow(/^files_read_9999/);
     await page.screenshot('ten-thousand');
-    await page.click(`${rows} >> text=files_read_9999`);
+    await focusRows();
     await page.press('End');
     await untilRow(/^\d.* to .*200 calls, 4 failed/);
     await page.screenshot('pages');
@@ -162,6 +167,7 @@ describe('calls', () => {
     await focusRows();
     for (let row = 0; row < 60; row += 1) await page.press('ArrowDown');
     await page.press('Enter');
+    await untilShown(/^files_read_99[0-8]\d$/);
     const [first = ''] = await view();
     assert.match(first, /^files_read_99[0-8]/, 'scrolled');
     await appendFile(await record(), foreignCalls(10_000, 3));
@@ -197,7 +203,8 @@ describe('calls', () => {
     const target = join(folder, 'calls.jsonl');
     void vscode.commands.executeCommand('mcpToolsets.exportCalls');
     const dialog = '.quick-input-widget:visible:has-text("Export Calls")';
-    await page.waitFor(dialog);
+    // The dialog writes its own path once it has listed a folder.
+    await page.waitFor(`${dialog} .monaco-list-row`);
     await page.fill(`${dialog} input[type="text"]`, target);
     const exported = await until(
       async () => {

@@ -9,10 +9,19 @@ import { folder, servers, until, untilTools } from './product.ts';
 export async function clearWindow(): Promise<void> {
   const run = (command: string): Thenable<unknown> => vscode.commands.executeCommand(command);
   await run('workbench.action.closeQuickOpen');
-  for (const document of vscode.workspace.textDocuments.filter(({ isDirty }) => isDirty)) {
-    await vscode.window.showTextDocument(document);
-    await run('workbench.action.revertAndCloseActiveEditor');
-  }
+  const unsaved = () => vscode.workspace.textDocuments.filter(({ isDirty }) => isDirty);
+  // An editor that the last suite still opens takes the place of the shown one.
+  const revert = async (): Promise<vscode.TextDocument[]> => {
+    for (const document of unsaved()) {
+      const shown = await vscode.window.showTextDocument(document).then(
+        (editor) => editor === vscode.window.activeTextEditor,
+        () => false,
+      );
+      if (shown) await run('workbench.action.revertAndCloseActiveEditor');
+    }
+    return unsaved();
+  };
+  await until(revert, (left) => left.length === 0, 'no unsaved document');
   await run('workbench.action.closeAllEditors');
   await run('workbench.action.closePanel');
   await run('notifications.clearAll');
