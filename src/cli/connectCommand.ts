@@ -87,7 +87,10 @@ async function serveAlone(
     const { backend, log, redactor } = core;
     const token = randomBytes(32).toString('base64url');
     redactor.register([token]);
-    const gateway = createGateway({ backend, log, clock: systemClock, version, onClient, stable: { port: 0, token } });
+    const gateway = createGateway(
+      { backend, log, clock: systemClock, onClient },
+      { version, stable: { port: 0, token } },
+    );
     closeFirst(() => gateway.dispose());
     await gateway.start();
     follow();

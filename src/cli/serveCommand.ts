@@ -53,14 +53,14 @@ async function openEndpoint(run: Run, running: RunningHost, served: Served): Pro
   const { core, host, started, signal, closeFirst } = running;
   const { backend, log, redactor } = core;
   const rest = createRestBackend(host, systemClock, () => configFileOf(run.folder));
-  const gateway = { backend, log, clock: systemClock, version, rest, ...listeners };
+  const gateway = { backend, log, clock: systemClock, rest, ...listeners };
   const endpoint = new StableEndpoint({
     port,
     secret: secretInFile(tokenFile, program, systemClock),
     clock: systemClock,
     log,
     keepSecret: (values) => redactor.register(values),
-    createGateway: (stable) => createGateway({ ...gateway, stable }),
+    createGateway: (stable) => createGateway(gateway, { version, stable }),
   });
   closeFirst(() => endpoint.dispose());
   started.catch((error: unknown) => complain(`The config files were not applied: ${asText(error)}`));

@@ -99,14 +99,12 @@ async function talk(answers: Answers, text: string): Promise<void> {
   const opening = await openConnection({
     transport,
     era: { expected: 'legacy', onSeen: () => {} },
-    clientVersion: text,
-    capabilities: {},
+    self: { version: text, capabilities: {} },
     clock: systemClock,
     share: new LoopShare(systemClock),
     log: silentLog,
     trace: () => false,
-    timeoutMs: 60_000,
-    signal: new AbortController().signal,
+    limit: { timeoutMs: 60_000, signal: new AbortController().signal },
   });
   if (opening.kind !== 'opened') throw new Error(opening.kind);
   const { connection } = opening;

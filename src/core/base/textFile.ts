@@ -45,11 +45,16 @@ function utf16Of([first, second]: Buffer): 'utf-16be' | 'utf-16le' | undefined {
 
 /** Rejects as `node:fs/promises` does, and with `FileRefused`. */
 export async function readTextFile(path: string, most: number, decode: Decode = utf8): Promise<string> {
+  return decoded(path, await readBytes(path, most), most, decode);
+}
+
+/** Rejects as `node:fs/promises` does, and with `FileRefused`. A file that grows may have a byte more than `most`. */
+export async function readBytes(path: string, most: number): Promise<Buffer> {
   const handle = await open(path, flags);
   try {
     refuse(path, await handle.stat(), most);
     const stream = handle.createReadStream({ end: most, autoClose: false, highWaterMark: pieceSize });
-    return decoded(path, Buffer.concat(await stream.toArray()), most, decode);
+    return Buffer.concat(await stream.toArray());
   } finally {
     await handle.close();
   }

@@ -8,8 +8,8 @@ import type { Clock } from '../base/clock.js';
 import type { Disposable } from '../base/disposables.js';
 import { SingleFlight } from '../base/singleFlight.js';
 import { makePrivateFile } from '../base/privateFile.js';
-import { anyBytes, readAdded, readTextFile, type ReadSoFar } from '../base/textFile.js';
 import { jsonLines } from '../base/text.js';
+import { anyBytes, readAdded, readBytes, readTextFile, type ReadSoFar } from '../base/textFile.js';
 import { underLock } from './fileLock.js';
 import { watchFolderOf } from './folderWatch.js';
 import { tokenFileOf } from './tokenFile.js';
@@ -80,6 +80,15 @@ function linesOf(text: string): string[] {
   return text.split('\n').filter((line) => line !== '');
 }
 
+const newline = 0x0a;
+
+/** Looks only for the ends of lines, because reading the lines took longer than writing their facts (P11). */
+function lastLines(bytes: Buffer, most: number): { readonly bytes: Buffer; readonly count: number } {
+  let [start, count] = [bytes.length, 0];
+  for (; count < most && start > 1; count++) start = bytes.lastIndexOf(newline, start - 2) + 1;
+  return { bytes: bytes.subarray(start), count };
+}
+
 export class CallFile implements Disposable {
   private waiting: unknown[] = [];
   /** Written out already, each of several lines. */
@@ -130,12 +139,15 @@ export class CallFile implements Disposable {
   private write(text: string, lines: number): Promise<void> {
     return underLock(this.file, this.clock, async () => {
       // A file that cannot be read again would keep all later facts out.
-      const before = async (): Promise<string> => await wholeText(this.file).catch(() => '');
-      this.lines ??= linesOf(await before()).length;
+      const before = (): Promise<Buffer> => readBytes(this.file, largestFile).catch(() => Buffer.alloc(0));
+      this.lines ??= lastLines(await before(), Infinity).count;
       if (this.lines === 0 || this.lines + lines > 2 * mostFacts) {
-        const kept = linesOf(`${await before()}\n${text}`).slice(-mostFacts);
-        await makePrivateFile(this.file, `${kept.join('\n')}\n`);
-        this.lines = kept.length;
+        const earlier = await before();
+        // A program that was killed may have left half a line.
+        const end = earlier.length === 0 || earlier.at(-1) === newline ? '' : '\n';
+        const kept = lastLines(Buffer.concat([earlier, Buffer.from(end + text)]), mostFacts);
+        await makePrivateFile(this.file, kept.bytes);
+        this.lines = kept.count;
       } else {
         await appendFile(this.file, text, { mode: 0o600 });
         this.lines += lines;

@@ -1,6 +1,6 @@
 /** Makes the connector of the product, for stdio and HTTP (X1–X3, X5). The owner of a connection closes it. */
 import { createHash, randomBytes } from 'node:crypto';
-import type { Clock } from '../base/clock.js';
+import { limited, type Clock } from '../base/clock.js';
 import { BoundedMap } from '../base/boundedMap.js';
 import { LoopShare } from '../base/turns.js';
 import type { Disposable } from '../base/disposables.js';
@@ -15,6 +15,7 @@ import { EraMemories, type EraMemory } from '../connections/eras/modern.js';
 import { modernVersion } from '../protocol/versions.js';
 import type { MakeAgents } from '../connections/http/agents.js';
 import type { OAuth } from '../connections/http/oauth/oauth.js';
+import { StartTimedOut } from '../connections/eras/opening.js';
 import { attemptStdio, inherited } from '../connections/stdio/attempt.js';
 import type { ProcessStart } from '../processes/processTree.js';
 import { ValueCommands } from '../connections/stdio/valueCommands.js';
@@ -82,37 +83,28 @@ export function createConnector(deps: ConnectorDeps, eras = new EraMemories()): 
     const launch =
       commandReferences(request.launch).length > 0 ? await complete({ ...request, log }, unwanted) : request.launch;
     if ('kind' in launch) return launch;
-    const limit = new AbortController();
-    let isUp = false;
-    const timer = clock.after(timeoutMs, () => {
-      isUp = !unwanted.aborted;
-      limit.abort();
-    });
     const { capabilities = {}, client } = request;
-    const signal = AbortSignal.any([unwanted, limit.signal]);
+    const self = { version: clientVersion, capabilities, client };
     const share = shares.get(request.server) ?? new LoopShare(clock);
     shares.set(request.server, share);
-    const common = { share, clock, trace, clientVersion, capabilities, client, log, timeoutMs, signal };
-    const timedOut = (): boolean => isUp;
-    const once = async (era: EraMemory): Promise<ConnectOutcome> => {
-      const parts = { ...common, era };
+    const once = async (era: EraMemory, signal: AbortSignal): Promise<ConnectOutcome> => {
+      const parts = { share, clock, trace, self, log, era, limit: { timeoutMs, signal } };
       if (launch.transport === 'stdio')
-        return await attemptStdio({ ...parts, launch, hostEnv: env, process: nextProcess() }, timedOut);
+        return await attemptStdio({ ...parts, launch, hostEnv: env, process: nextProcess() });
       const { attemptHttp } = await import('../connections/http/attempt.js');
       const { oauth, agents } = deps;
-      return await attemptHttp({ ...parts, launch, access: oauth?.accessFor(launch), agents }, timedOut);
+      return await attemptHttp({ ...parts, launch, access: oauth?.accessFor(launch), agents });
     };
-    try {
+    const run = async (signal: AbortSignal): Promise<ConnectOutcome> => {
       const hash = launchHashOf(launch, false);
       const current = (): EraMemory => eras.of(hash, request.spoke === modernVersion ? 'modern' : 'legacy');
       const era = current();
-      const outcome = await once(era);
+      const outcome = await once(era, signal);
       // The server was modern, and the present one ended at the question.
       const hasChanged = era.expected === 'modern' && current().expected === 'legacy';
-      return outcome.kind === 'failed' && hasChanged ? await once(current()) : outcome;
-    } finally {
-      timer.dispose();
-    }
+      return outcome.kind === 'failed' && hasChanged ? await once(current(), signal) : outcome;
+    };
+    return await limited(clock, timeoutMs, unwanted, run, new StartTimedOut());
   };
 
   return {

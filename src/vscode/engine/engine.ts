@@ -2,7 +2,7 @@
 import { messageOf } from '../../core/base/text.js';
 import { CallFile, callFileOf } from '../../core/files/callFile.js';
 import { Emitter } from '../../core/base/events.js';
-import type { GatewayDeps, StableAddress } from '../../core/gateway/http/gateway.js';
+import type { GatewayDeps, GatewayOptions } from '../../core/gateway/http/gateway.js';
 import { createConversationTools } from '../../core/host/conversationTools.js';
 import { configFileOf } from '../../core/files/configFile.js';
 import { tokenFileOf } from '../../core/files/tokenFile.js';
@@ -56,16 +56,16 @@ export function createEngine(deps: EngineDeps) {
       : new DiskArtifacts({ folder: artifactsFolder, quota, clock, log: hostLog });
   const delivery = new Delivery({ artifacts, maxResultBytes });
   const shared = { clock, log: hostLog, keepSecret: (values: readonly string[]) => redactor.register(values) };
-  const gatewayWith = async (own: Pick<GatewayDeps, 'stable' | 'rest' | 'editorName' | 'onClient'>) => {
+  const gatewayWith = async (own: Omit<GatewayOptions, 'version'>, more: Pick<GatewayDeps, 'rest' | 'onClient'>) => {
     const { createGateway } = await import('../../core/gateway/http/gateway.js');
-    return createGateway({ backend, clock, version, log: hostLog, delivery, ...own });
+    return createGateway({ backend, clock, log: hostLog, delivery, ...more }, { version, ...own });
   };
   const rest = createRestBackend(host, clock, () => (folder === undefined ? undefined : configFileOf(folder, blocked)));
   const tokenFile = tokenFileOf(folder ?? home, home);
   const endpoint = new StableEndpoint({
     ...shared,
     secret: secretInFile(tokenFile, { kind: 'editor', version }, clock),
-    createGateway: (stable) => gatewayWith({ stable, rest }),
+    createGateway: (stable) => gatewayWith({ stable }, { rest }),
   });
   endpoint.onDidChange((state) => {
     if (state.kind !== 'listening') return;
@@ -79,22 +79,21 @@ export function createEngine(deps: EngineDeps) {
 
   let servesAgentHost = false;
   const agentHostBegan = new Emitter<void>();
+  const onClient: GatewayDeps['onClient'] = (kind, capabilities) => {
+    if (kind === 'editor') editor.note(capabilities);
+    if (kind !== 'agentHost' || servesAgentHost) return;
+    servesAgentHost = true;
+    agentHostBegan.fire();
+  };
   const kept = new KeptAddress(address, clock, hostLog);
   const editorEndpoint = new StableEndpoint({
     ...shared,
     port: 0,
     secret: kept,
-    createGateway: (stable: StableAddress) =>
-      gatewayWith({
-        stable: { ...stable, audience: 'editor' },
-        ...(address.editor !== undefined && { editorName: address.editor }),
-        onClient: (kind, capabilities) => {
-          if (kind === 'editor') editor.note(capabilities);
-          if (kind !== 'agentHost' || servesAgentHost) return;
-          servesAgentHost = true;
-          agentHostBegan.fire();
-        },
-      }),
+    createGateway: (stable) => {
+      const named = address.editor !== undefined && { editorName: address.editor };
+      return gatewayWith({ stable: { ...stable, audience: 'editor' }, ...named }, { onClient });
+    },
   });
   editorEndpoint.onDidChange((state) => {
     if (state.kind === 'listening') log.write('info', `The gateway listens on 127.0.0.1:${state.port}`);

@@ -85,14 +85,10 @@ describe('core: agent-host sessions of the editor', () => {
 
   async function open(port = 0): Promise<Gateway> {
     const { backend, log } = stage.core;
-    const opened = createGateway({
-      backend,
-      clock,
-      log,
-      version: '0',
-      stable: { ...address, port },
-      editorName: 'The Editor',
-    });
+    const opened = createGateway(
+      { backend, clock, log },
+      { version: '0', stable: { ...address, port }, editorName: 'The Editor' },
+    );
     await opened.start();
     stage.onDispose(() => opened.dispose());
     return opened;

@@ -35,7 +35,7 @@ describe('core: sessions of other agents', () => {
   it('The instance of a killed client ends after 45 s of silence', async () => {
     const clock = new FakeClock();
     const { backend, log } = stage.core;
-    const gateway = createGateway({ backend, clock, log, version: '0' });
+    const gateway = createGateway({ backend, clock, log }, { version: '0' });
     await gateway.start();
     stage.onDispose(() => gateway.dispose());
     const { url, headers } = gateway.endpoint('a', 'plain');

@@ -45,13 +45,10 @@ describe('the address of the editor (G2)', () => {
         return { dispose: () => {} };
       },
       createGateway: (stable) =>
-        createGateway({
-          backend: new FakeBackend(),
-          clock,
-          log,
-          version: '1',
-          stable: { ...stable, audience: 'editor' },
-        }),
+        createGateway(
+          { backend: new FakeBackend(), clock, log },
+          { version: '1', stable: { ...stable, audience: 'editor' } },
+        ),
     });
     windows.push(window);
     return Object.assign(window, { renew: () => secret.renew() });

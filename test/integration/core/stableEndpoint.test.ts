@@ -35,7 +35,7 @@ describe('stable endpoint (G6)', () => {
         secrets.push(...values);
         return { dispose: () => {} };
       },
-      createGateway: (stable) => createGateway({ backend, clock, log, version: '1', stable }),
+      createGateway: (stable) => createGateway({ backend, clock, log }, { version: '1', stable }),
     });
     return { endpoint, clock, secrets };
   }

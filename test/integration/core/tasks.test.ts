@@ -191,7 +191,7 @@ describe('tasks (X8)', function () {
   it('Listening to tasks over stdio ends at a gateway that does not know the task', async () => {
     await stage.edit({ s: fixture('tasks') });
     const { backend, log } = stage.core;
-    const gateways = [0, 1].map(() => createGateway({ backend, log, clock: systemClock, version: '1' }));
+    const gateways = [0, 1].map(() => createGateway({ backend, log, clock: systemClock }, { version: '1' }));
     const [first, second] = gateways;
     assert(first && second);
     for (const gateway of gateways) {

@@ -107,7 +107,7 @@ describe('the bridge between a client over stdio and the gateway', () => {
   async function open(port: number): Promise<void> {
     backend = new FakeBackend();
     backend.set('play', ['go']);
-    gateway = createGateway({ backend, log, clock: systemClock, version: '1', stable: { port, token } });
+    gateway = createGateway({ backend, log, clock: systemClock }, { version: '1', stable: { port, token } });
     await gateway.start();
   }
 

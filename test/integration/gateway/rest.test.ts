@@ -29,7 +29,7 @@ describe('gateway: REST', () => {
   beforeEach(async () => {
     [clock, log, added] = [new FakeClock(), new MemoryLog(), []];
     const stable = { port: 0, token: 'A'.repeat(43) };
-    gateway = createGateway({ backend: new FakeBackend(), clock, log, version: '1', stable, rest: backend });
+    gateway = createGateway({ backend: new FakeBackend(), clock, log, rest: backend }, { version: '1', stable });
     await gateway.start();
     client = new RawClient(gateway.endpoint('a', 'plain'));
   });
@@ -103,7 +103,7 @@ describe('gateway: REST', () => {
   });
 
   it('a gateway without REST answers 404 at its paths', async () => {
-    const other = createGateway({ backend: new FakeBackend(), clock, log, version: '1' });
+    const other = createGateway({ backend: new FakeBackend(), clock, log }, { version: '1' });
     await other.start();
     const { headers } = other.endpoint('a', 'plain');
     const { status, body } = await client.send('GET', undefined, headers, `http://127.0.0.1:${other.port}${path}`);

@@ -30,7 +30,7 @@ export async function startRig(limits: Partial<GatewayLimits> = {}): Promise<Rig
   const serverSockets = channel('net.server.socket');
   const note = (message: unknown): void => void sockets.push((message as { socket: Socket }).socket);
   serverSockets.subscribe(note);
-  const gateway = createGateway({ backend, clock, log, version: '1.2.3', limits });
+  const gateway = createGateway({ backend, clock, log }, { version: '1.2.3', limits });
   await gateway.start();
   const port = gateway.port;
   assert.ok(port !== undefined);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { createGateway } from '../../../src/core/gateway/http/gateway.js';
+import { createGateway, type Gateway } from '../../../src/core/gateway/http/gateway.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
 import { FakeBackend, MemoryLog } from '../../unit/gateway/fakes.js';
 import type { Answer, RawClient } from './rawClient.js';
@@ -38,7 +38,7 @@ describe('gateway: safety (G2, G3b)', () => {
   }
 
   it('each gateway has another token of 256 bits', async () => {
-    const other = createGateway({ backend: rig.backend, clock: rig.clock, log: rig.log, version: '1' });
+    const other = createGateway({ backend: rig.backend, clock: rig.clock, log: rig.log }, { version: '1' });
     const { Authorization } = rig.gateway.endpoint('play', 'editor').headers;
     assert.match(Authorization ?? '', /^Bearer [A-Za-z0-9_-]{43}$/);
     try {
@@ -249,22 +249,18 @@ describe('gateway: safety (G2, G3b)', () => {
 });
 
 describe('gateway: beginning and end', () => {
-  const options = (): Parameters<typeof createGateway>[0] => ({
-    backend: new FakeBackend(),
-    clock: new FakeClock(),
-    log: new MemoryLog(),
-    version: '1',
-  });
+  const create = (): Gateway =>
+    createGateway({ backend: new FakeBackend(), clock: new FakeClock(), log: new MemoryLog() }, { version: '1' });
 
   it('before the start there is no port and no endpoint', async () => {
-    const gateway = createGateway(options());
+    const gateway = create();
     assert.equal(gateway.port, undefined);
     assert.throws(() => gateway.endpoint('a', 'editor'), /not started/);
     await gateway.dispose();
   });
 
   it('a gateway disposed during or before its start does not start', async () => {
-    const gateway = createGateway(options());
+    const gateway = create();
     const started = assert.rejects(gateway.start(), /disposed/);
     await gateway.dispose();
     await started;
@@ -272,7 +268,7 @@ describe('gateway: beginning and end', () => {
   });
 
   it('disposing a gateway twice is disposing it once', async () => {
-    const gateway = createGateway(options());
+    const gateway = create();
     await gateway.start();
     await Promise.all([gateway.dispose(), gateway.dispose()]);
   });

@@ -21,7 +21,12 @@ import { needsAttention, type Problem } from '../../../src/core/base/problem.js'
 import type { ExpectedClient } from '../../../src/core/protocol/client.js';
 import type { SecretStore } from '../../../src/core/connections/http/oauth/contract.js';
 import { watchFile, type WatchedFile } from '../../../src/core/files/watchedFile.js';
-import { createGateway, type Gateway, type GatewayDeps } from '../../../src/core/gateway/http/gateway.js';
+import {
+  createGateway,
+  type Gateway,
+  type GatewayDeps,
+  type GatewayOptions,
+} from '../../../src/core/gateway/http/gateway.js';
 import type { Core } from '../../../src/core/host/assemble.js';
 import type { PermissionDeps } from '../../../src/core/host/permission.js';
 import type { Host } from '../../../src/core/host/hostContract.js';
@@ -291,11 +296,14 @@ export class Stage {
   }
 
   /** @param more has an effect on the first call only */
-  gateway(more: Partial<GatewayDeps> = {}): Promise<Gateway> {
+  gateway({ delivery, ...options }: Pick<GatewayDeps, 'delivery'> & Partial<GatewayOptions> = {}): Promise<Gateway> {
     this.gateway_ ??= (async () => {
       const { backend, log } = this.core;
       const clock = this.options.clock ?? systemClock;
-      const gateway = createGateway({ backend, clock, log, version: '0.0.0-test', ...more });
+      const gateway = createGateway(
+        { backend, clock, log, ...(delivery && { delivery }) },
+        { version: '0.0.0-test', ...options },
+      );
       await gateway.start();
       return gateway;
     })();

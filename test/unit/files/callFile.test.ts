@@ -36,7 +36,7 @@ describe('the record of calls', () => {
   it('two processes that write at once lose nothing, and keep the last calls', async () => {
     const records = [open(), open(), open()];
     for (let round = 0; round < 20; round++) {
-      for (const [index, record] of records.entries()) record.note(`${index} ${round}`);
+      for (const [index, record] of records.entries()) record.note({ index, round });
       await Promise.all(records.map((record) => record.flush()));
     }
     const lines = await callLines(file);
@@ -44,12 +44,24 @@ describe('the record of calls', () => {
     mkdirSync(path.dirname(file), { recursive: true });
     writeFileSync(file, Array.from({ length: 2 * mostFacts }, (_, index) => `old ${index}\n`).join(''));
     const record = open();
-    record.note('new');
+    record.note({ id: 'new' });
     await record.flush();
     const kept = await callLines(file);
-    assert.deepEqual([kept.length, kept.at(-1), kept[0]], [mostFacts, '"new"', `old ${mostFacts + 1}`]);
+    assert.deepEqual([kept.length, kept.at(-1), kept[0]], [mostFacts, '{"id":"new"}', `old ${mostFacts + 1}`]);
     const { size } = statSync(file);
     assert.ok(size < 12 * mostFacts, String(size));
+  });
+
+  it('a fact is a line whatever its texts hold, and half a line of a killed program stays apart', async () => {
+    const facts = [{ tool: '"},{"' }, { tool: '},{' }, { tool: '},{"a":"\\' }];
+    mkdirSync(path.dirname(file), { recursive: true });
+    writeFileSync(file, `${'{}\n'.repeat(2 * mostFacts - 1)}{"half`);
+    const record = open();
+    for (const fact of facts) record.note(fact);
+    await record.flush();
+    const lines = await callLines(file);
+    assert.deepEqual(lines.slice(-4), ['{"half', ...facts.map((fact) => JSON.stringify(fact))]);
+    assert.equal(lines.length, mostFacts);
   });
 
   it('a record that is too large to be read begins again', async () => {
@@ -65,8 +77,8 @@ describe('the record of calls', () => {
     writeFileSync(path.join(home, '.minds'), 'no folder');
     const said: unknown[] = [];
     const record = new CallFile(file, systemClock, (error) => said.push(error));
-    for (const fact of ['1', '2']) {
-      record.note(fact);
+    for (const id of ['1', '2']) {
+      record.note({ id });
       await record.flush();
     }
     assert.equal(said.length, 1);

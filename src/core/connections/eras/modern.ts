@@ -42,7 +42,6 @@ interface ModernDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly era: EraMemory;
-  readonly meta: Fields;
   readonly speak: (version: string) => void;
 }
 
@@ -64,12 +63,14 @@ export class ModernProtocol implements Protocol {
 
   constructor(
     private readonly deps: ModernDeps,
+    private readonly meta: Fields,
     readonly facts: ServerFacts,
     capabilities: Fields,
   ) {
     this.hasHeaders = deps.transport.hasHeaders === true;
     this.listening = new Listening({
       ...deps,
+      meta,
       hasStreams: this.hasHeaders,
       capabilities,
       report: (notification) => this.report(notification),
@@ -78,7 +79,7 @@ export class ModernProtocol implements Protocol {
   }
 
   metaFor(client: ServerClient | undefined): Fields {
-    const { meta } = this.deps;
+    const { meta } = this;
     if (!client) return meta;
     const { capabilities } = client;
     const known = this.declared.get(capabilities);
@@ -112,7 +113,7 @@ export class ModernProtocol implements Protocol {
   }
 
   async list(method: string, params: Fields | undefined, signal: AbortSignal): Promise<Fields> {
-    const whole = { ...params, _meta: this.deps.meta };
+    const whole = { ...params, _meta: this.meta };
     return await this.deps.peer.during(signal, undefined, (exchange) => this.exchange(exchange, method, whole));
   }
 
@@ -201,10 +202,10 @@ export class ModernProtocol implements Protocol {
   }
 
   private async learnPages(): Promise<void> {
-    const { peer, clock, headers, meta } = this.deps;
+    const { peer, clock, headers } = this.deps;
     let cursor: unknown;
     for (let pages = 0; pages < mostToolPages; pages++) {
-      const params = { ...(cursor !== undefined && { cursor }), _meta: meta };
+      const params = { ...(cursor !== undefined && { cursor }), _meta: this.meta };
       const page = await limited(clock, toolPageLimitMs, undefined, (over) => peer.request('tools/list', params, over));
       headers.learn(page);
       cursor = page['nextCursor'];
@@ -219,7 +220,7 @@ export class ModernProtocol implements Protocol {
     const looksLegacy = isOfTransport ? mayBeModern(error) : error.code === errorCodes.unsupportedVersion;
     if (!looksLegacy || this.isDoubted || !transport.fail) return;
     this.isDoubted = true;
-    const found = await inTime(clock, discover(this.deps)).catch(() => undefined);
+    const found = await inTime(clock, discover(this.deps, this.meta)).catch(() => undefined);
     this.isDoubted = false;
     if (found?.kind !== 'none' && found?.kind !== 'refused') return;
     era.onSeen('legacy');
@@ -332,19 +333,20 @@ function otherVersions(supported: readonly unknown[]): Discovery {
 
 /** @param mayAskAgain a server may refuse our version once although it lists it */
 export async function discover(
-  deps: Pick<ModernDeps, 'peer' | 'meta' | 'speak'>,
+  deps: Pick<ModernDeps, 'peer' | 'speak'>,
+  meta: Fields,
   mayAskAgain = true,
 ): Promise<Discovery> {
   deps.speak(modernVersion);
   try {
-    return readDiscovery(await deps.peer.request('server/discover', { _meta: deps.meta }));
+    return readDiscovery(await deps.peer.request('server/discover', { _meta: meta }));
   } catch (error) {
     if (!(error instanceof RpcFailure) || error instanceof ConnectionEnded) throw error;
     if (error.data instanceof TransportFailure && !mayBeModern(error))
       return { kind: 'transport', failure: error.data };
     if (error.code !== errorCodes.unsupportedVersion) return { kind: 'none' };
     const isContradiction = supportedIn(error.data)?.includes(modernVersion);
-    return mayAskAgain && isContradiction ? await discover(deps, false) : readRefusedVersion(error.data);
+    return mayAskAgain && isContradiction ? await discover(deps, meta, false) : readRefusedVersion(error.data);
   }
 }
 

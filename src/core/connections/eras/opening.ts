@@ -25,16 +25,29 @@ import { RequestHeaders } from './requestHeaders.js';
 export interface OpeningDeps {
   readonly transport: ServerTransport;
   readonly era: EraMemory;
-  readonly clientVersion: string;
-  readonly capabilities: Fields;
-  readonly client?: ServerClient | undefined;
+  readonly self: OpeningClient;
   readonly clock: Clock;
   readonly share: LoopShare;
   readonly log: Log;
   readonly trace: () => boolean;
+  readonly limit: OpeningLimit;
+}
+
+/** What a server learns of its client. */
+interface OpeningClient {
+  readonly version: string;
+  readonly capabilities: Fields;
+  /** The client that an instance of one conversation belongs to. */
+  readonly client?: ServerClient | undefined;
+}
+
+interface OpeningLimit {
   readonly timeoutMs: number;
+  /** Aborts with `StartTimedOut` after that time, and with any other reason if nobody wants the connection. */
   readonly signal: AbortSignal;
 }
+
+export class StartTimedOut extends Error {}
 
 export type Opening =
   | {
@@ -54,22 +67,19 @@ const othersLimitMs = 5_000;
 /** The last version without a header for the version. */
 const beforeInitialize = '2024-11-05';
 
-/** @param timedOut true if the time limit aborted the signal, and not the caller */
-export async function connectOver(
-  deps: OpeningDeps,
-  timedOut: () => boolean,
-  failures: TransportFailures,
-): Promise<ConnectOutcome> {
+export async function connectOver(deps: OpeningDeps, failures: TransportFailures): Promise<ConnectOutcome> {
+  const { timeoutMs, signal } = deps.limit;
   const opening = await openConnection(deps);
   if (opening.kind === 'opened') {
     const { connection, listing, toolsFailure } = opening;
     if (!toolsFailure) return { kind: 'connected', connection, listing };
-    const { message, fix } = await startFailure(toolsFailure, deps.timeoutMs, failures);
+    const { message, fix } = await startFailure(toolsFailure, timeoutMs, failures);
     return { kind: 'connected', connection, listing: { ...listing, failure: { message, fix } } };
   }
-  const failure = await startFailure(opening, deps.timeoutMs, failures);
+  const failure = await startFailure(opening, timeoutMs, failures);
   await deps.transport.close();
-  return opening.kind === 'stopped' && !timedOut() ? { kind: 'cancelled' } : { kind: 'failed', failure };
+  const isUnwanted = opening.kind === 'stopped' && !(signal.reason instanceof StartTimedOut);
+  return isUnwanted ? { kind: 'cancelled' } : { kind: 'failed', failure };
 }
 
 export function openConnection(deps: OpeningDeps): Promise<Opening> {
@@ -92,20 +102,22 @@ class Opener implements PeerListener {
   private isAnswered = false;
 
   constructor(private readonly deps: OpeningDeps) {
-    const { transport, clock, log, client, clientVersion: version } = deps;
+    const { transport, clock, log } = deps;
+    const { client, version, capabilities } = deps.self;
     this.peer = new Peer({ transport, clock, log, trace: trafficTrace(log, clock, deps.trace) }, this);
     const notify = (method: string, params?: Fields): void => this.connection?.notify(method, params);
     this.serverRequests = new ServerRequests(this.peer, transport, notify, client);
-    this.declared = declaredCapabilities(deps.capabilities);
+    this.declared = declaredCapabilities(capabilities);
     this.clientInfo = { name: 'mcp-toolsets', version };
     this.meta = ownMeta(this.clientInfo, this.declared as Fields);
   }
 
   async open(): Promise<Opening> {
-    const { signal } = this.deps;
+    const { limit } = this.deps;
+    const { signal } = limit;
     if (signal.aborted) return { kind: 'stopped', during: 'initialize' };
     const opened = await Promise.race([this.openProtocol(), untilAborted(signal)]);
-    if (opened && !signal.aborted) return 'kind' in opened ? opened : await list(opened, this.deps);
+    if (opened && !signal.aborted) return 'kind' in opened ? opened : await list(opened, limit);
     if (this.isAnswered) return { kind: 'stopped', during: 'initialized' };
     return { kind: 'stopped', during: 'initialize', ...(this.error && { error: this.error }) };
   }
@@ -192,7 +204,7 @@ class Opener implements PeerListener {
   }
 
   private discover(): Promise<Discovery> {
-    return discover({ peer: this.peer, meta: this.meta, speak: (version) => this.speak(version) });
+    return discover({ peer: this.peer, speak: (version) => this.speak(version) }, this.meta);
   }
 
   private speak(version: string): void {
@@ -243,7 +255,7 @@ class Opener implements PeerListener {
     this.speak(modernVersion);
     const { deps, peer, headers, meta, serverRequests } = this;
     const speak = (version: string): void => this.speak(version);
-    return new ModernProtocol({ ...deps, peer, headers, meta, serverRequests, speak }, facts, capabilities);
+    return new ModernProtocol({ ...deps, peer, headers, serverRequests, speak }, meta, facts, capabilities);
   }
 }
 
@@ -255,7 +267,7 @@ function versionIn(answer: Answer): unknown {
   return 'result' in answer ? answer.result['protocolVersion'] : undefined;
 }
 
-async function list(connection: LiveConnection, { signal, timeoutMs }: OpeningDeps): Promise<Opening> {
+async function list(connection: LiveConnection, { signal, timeoutMs }: OpeningLimit): Promise<Opening> {
   try {
     for (let listings = 1; ; listings++) {
       connection.changedUnheard = false;

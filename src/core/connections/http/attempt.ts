@@ -5,14 +5,15 @@ import { connectOver, type OpeningDeps } from '../eras/opening.js';
 import { shown } from './exchange.js';
 import { HttpTransport, type HttpTransportDeps } from './transport.js';
 
-type HttpAttemptDeps = Omit<OpeningDeps, 'transport'> & HttpTransportDeps;
+type HttpAttemptDeps = Omit<OpeningDeps, 'transport'> & Omit<HttpTransportDeps, 'clientVersion' | 'timeoutMs'>;
 
-export async function attemptHttp(deps: HttpAttemptDeps, timedOut: () => boolean): Promise<ConnectOutcome> {
-  const { launch } = deps;
+export async function attemptHttp(deps: HttpAttemptDeps): Promise<ConnectOutcome> {
+  const { launch, self, limit } = deps;
   if (!/^https?:$/.test(URL.canParse(launch.url) ? new URL(launch.url).protocol : ''))
     return { kind: 'failed', failure: urlUnusable(launch.url) };
-  const transport = new HttpTransport(deps);
-  return await connectOver({ ...deps, transport }, timedOut, {
+  const transport = new HttpTransport({ ...deps, clientVersion: self.version, timeoutMs: limit.timeoutMs });
+  const opening = { ...deps, transport };
+  return await connectOver(opening, {
     beginning: 'the first request',
     neverAnswered: neverAnsweredHttp,
     clue: (error) => clueIn([error]),

@@ -26,7 +26,7 @@ interface StdioAttemptDeps extends Omit<OpeningDeps, 'transport'> {
   readonly process: Pick<ProcessStart, 'mark' | 'keeper'>;
 }
 
-export async function attemptStdio(deps: StdioAttemptDeps, timedOut: () => boolean): Promise<ConnectOutcome> {
+export async function attemptStdio(deps: StdioAttemptDeps): Promise<ConnectOutcome> {
   const { launch, log } = deps;
   const own = [...launch.env].map(([name, { value }]) => [name, value] as const);
   const env = overlaid(overlaid(inherited(deps.hostEnv), launch.envFile?.values ?? []), own);
@@ -40,7 +40,8 @@ export async function attemptStdio(deps: StdioAttemptDeps, timedOut: () => boole
   if (tree.caution !== undefined) log.write('warn', `${tree.caution} What this server starts may outlive it.`);
   const transport = new StdioTransport({ tree, log, share: deps.share });
   const facts = (): StdioFacts => ({ launch, remains: transport.remains });
-  return await connectOver({ ...deps, transport }, timedOut, {
+  const opening = { ...deps, transport };
+  return await connectOver(opening, {
     beginning: 'its start',
     clue: (error) => clueOf(facts(), error),
     neverAnswered: (timeoutMs) => neverAnswered(facts(), timeoutMs),

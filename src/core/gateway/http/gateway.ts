@@ -47,18 +47,21 @@ export interface GatewayDeps {
   readonly backend: GatewayBackend;
   readonly log: Log;
   readonly clock: Clock;
-  readonly version: string;
-  readonly limits?: Partial<GatewayLimits>;
-  /** Any other client at the editor's paths is an agent host of it. If absent, every client there is the editor. */
-  readonly editorName?: string;
   readonly onClient?: (clientKind: ClientKind, capabilities: Fields) => void;
   /** The number of open connections that have shown the token changed. */
   readonly onConnections?: (open: number) => void;
   /** By default no file is written. */
   readonly delivery?: Delivery;
+  readonly rest?: RestBackend;
+}
+
+export interface GatewayOptions {
+  readonly version: string;
+  readonly limits?: Partial<GatewayLimits>;
+  /** Any other client at the editor's paths is an agent host of it. If absent, every client there is the editor. */
+  readonly editorName?: string;
   /** A lasting address. By default, the system chooses the port, and the token is fresh. */
   readonly stable?: StableAddress;
-  readonly rest?: RestBackend;
 }
 
 export interface StableAddress {
@@ -73,8 +76,8 @@ export interface GatewayEndpoint {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-export function createGateway(deps: GatewayDeps): Gateway {
-  return new Gateway(deps);
+export function createGateway(deps: GatewayDeps, options: GatewayOptions): Gateway {
+  return new Gateway(deps, options);
 }
 
 export class Gateway {
@@ -97,13 +100,17 @@ export class Gateway {
 
   readonly onDidChangeActivity = this.activity.event;
 
-  constructor(private readonly deps: GatewayDeps) {
-    const { backend, clock, log, version, editorName, onClient = (): void => {} } = deps;
-    this.token = deps.stable?.token ?? newToken();
+  constructor(
+    private readonly deps: GatewayDeps,
+    private readonly options: GatewayOptions,
+  ) {
+    const { backend, clock, log, onClient = (): void => {} } = deps;
+    const { version, editorName, stable } = options;
+    this.token = stable?.token ?? newToken();
     this.tokenBytes = Buffer.from(this.token);
     const urlOf = (toolset: string): string => this.endpoint(toolset, 'plain').url;
     this.rest = deps.rest && { backend: deps.rest, clock, log, urlOf };
-    const limits = { ...usualLimits, ...deps.limits };
+    const limits = { ...usualLimits, ...options.limits };
     const { maxCalls, maxSessions: max, keepAliveMs, maxBodyBytes, bodyTimeoutMs } = limits;
     const noteActivity = (toolset: string): void => this.activity.fire(toolset);
     const announce = (listing: Listing): void => {
@@ -141,7 +148,7 @@ export class Gateway {
   }
 
   private get isForAgents(): boolean {
-    const { stable } = this.deps;
+    const { stable } = this.options;
     return stable !== undefined && stable.audience !== 'editor';
   }
 
@@ -152,7 +159,7 @@ export class Gateway {
     const closed = once(server, 'close').then(() => {
       throw new Error('The gateway was disposed while it started.');
     });
-    server.listen(this.deps.stable?.port ?? 0, '127.0.0.1');
+    server.listen(this.options.stable?.port ?? 0, '127.0.0.1');
     await Promise.race([once(server, 'listening'), closed]);
     this.port = (server.address() as AddressInfo).port;
     server.on('error', (error) => this.deps.log.write('error', `The listener failed: ${error.message}`));
@@ -210,7 +217,7 @@ export class Gateway {
       if (why !== undefined) return await this.turnAway(request, response, why);
       this.strangers.delete(socket);
       this.noteConnection(socket);
-      if (url === programsPath && this.deps.stable) {
+      if (url === programsPath && this.options.stable) {
         return sendJson(response, 200, JSON.stringify([...this.sessions.programs(), ...this.conversations.programs()]));
       }
       if (this.rest && isRestPath(url)) return await serveRest(request, response, this.rest);
@@ -251,7 +258,7 @@ export class Gateway {
   /** Answers a client before it shows the lasting token, because another program may have had the port (G6). */
   private proves({ method, url }: IncomingMessage, response: ServerResponse): boolean {
     const [, challenge] = proofPath.exec(url ?? '') ?? [];
-    if (challenge === undefined || method !== 'GET' || !this.deps.stable) return false;
+    if (challenge === undefined || method !== 'GET' || !this.options.stable) return false;
     const proof = proofOf(this.token, this.port ?? 0, challenge);
     sendJson(response, 200, JSON.stringify({ proof }), { connection: 'close' });
     return true;

@@ -45,14 +45,12 @@ class SilentServer {
     this.opening = openConnection({
       transport: this.transport,
       era: { expected, onSeen: (spoken) => this.seen.push(spoken) },
-      clientVersion: '1',
-      capabilities: {},
+      self: { version: '1', capabilities: {} },
       clock: this.clock,
       share: new LoopShare(this.clock),
       log: silentLog,
       trace: () => false,
-      timeoutMs: 60_000,
-      signal: new AbortController().signal,
+      limit: { timeoutMs: 60_000, signal: new AbortController().signal },
     });
   }
 

@@ -55,14 +55,12 @@ async function openTo(
   const opening = await openConnection({
     transport,
     era: { expected: 'legacy', onSeen: () => {} },
-    clientVersion: '1',
-    capabilities: {},
+    self: { version: '1', capabilities: {} },
     clock,
     share: new LoopShare(clock),
     log: { write: (_, message) => lines.push(message) },
     trace: () => false,
-    timeoutMs: 1000,
-    signal: over.signal ?? new AbortController().signal,
+    limit: { timeoutMs: 1000, signal: over.signal ?? new AbortController().signal },
   });
   return { opening, lines, sent };
 }

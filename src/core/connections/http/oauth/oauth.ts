@@ -185,13 +185,11 @@ export class OAuthAccess implements HttpAccess {
     const sign = async (limit: AbortSignal): Promise<Kept> => {
       const authority = await this.discovered(limit, true);
       const { signIn } = await import('./signIn.js');
-      return await signIn({
-        authority,
-        launch: this.launch,
+      const registration = this.registrationDoubted ? undefined : this.kept.registration;
+      const subject = { authority, launch: this.launch, registration, scope: this.wantedScope(authority) };
+      return await signIn(subject, {
         browser,
         clock,
-        registration: this.registrationDoubted ? undefined : this.kept.registration,
-        scope: this.wantedScope(authority),
         fetchFn: this.fetchFor(limit),
         signal: limit,
         onRegistered: (registration) => this.keep({ ...this.kept, registration }),
@@ -306,7 +304,7 @@ export class OAuthAccess implements HttpAccess {
     if (launch.oauth?.grant === 'client_credentials') {
       const authority = await this.discovered(signal, false);
       const scope = this.wantedScope(authority);
-      return { kind: 'renewed', grant: await programGrant({ authority, launch, scope, fetchFn, clock }) };
+      return { kind: 'renewed', grant: await programGrant({ authority, launch, scope }, { fetchFn, clock }) };
     }
     const { client } = grant ?? {};
     if (!client || grant?.tokens.refresh_token === undefined) return undefined;

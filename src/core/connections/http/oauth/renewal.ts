@@ -8,7 +8,7 @@ import { SignInFailure } from './contract.js';
 import { checkAddress, checkAuthority, checkSecretRecipient, targetOf } from './discovery.js';
 import { granted, type Grant } from './grant.js';
 import { errorCode, type OAuthSdk } from './sdk.js';
-import type { SignInDeps } from './signIn.js';
+import type { SignInDeps, SignInSubject } from './signIn.js';
 
 export type Renewal =
   | { readonly kind: 'renewed'; readonly grant: Grant }
@@ -81,10 +81,11 @@ export async function revoke({ authority, client, tokens }: Grant, fetchFn: Fetc
   }
 }
 
-type ProgramSignIn = Pick<SignInDeps, 'authority' | 'launch' | 'scope' | 'fetchFn' | 'clock'>;
-
 /** Gets tokens by the grant `client_credentials`: the client itself signs in. Rejects with `SignInFailure`. */
-export async function programGrant({ authority, launch, scope: asked, fetchFn, clock }: ProgramSignIn): Promise<Grant> {
+export async function programGrant(
+  { authority, launch, scope: asked }: Omit<SignInSubject, 'registration'>,
+  { fetchFn, clock }: Pick<SignInDeps, 'fetchFn' | 'clock'>,
+): Promise<Grant> {
   const { oauth } = launch;
   if (!oauth) throw new SignInFailure('The config file names no client to sign in as. Add `oauth.clientId`.');
   checkAuthority(authority);

@@ -16,13 +16,17 @@ import { SignInFailure, type Redirect, type SignInBrowser, type SignInParties } 
 import { coversScopes, granted, joinedScopes, type Kept, type Registration } from './grant.js';
 import { errorCode } from './sdk.js';
 
-export interface SignInDeps {
+/** Where the person signs in, and as which client. */
+export interface SignInSubject {
   readonly authority: Authority;
   readonly launch: HttpLaunch;
-  readonly browser: SignInBrowser;
-  readonly clock: Clock;
   readonly registration: Registration | undefined;
   readonly scope: string | undefined;
+}
+
+export interface SignInDeps {
+  readonly browser: SignInBrowser;
+  readonly clock: Clock;
   readonly fetchFn: FetchLike;
   readonly signal: AbortSignal;
   readonly onRegistered: (registration: Registration) => Promise<void>;
@@ -30,10 +34,10 @@ export interface SignInDeps {
 }
 
 /** Rejects with `SignInFailure`, with the signal's reason, or with an error of the network. */
-export async function signIn(deps: SignInDeps): Promise<Kept> {
-  const { authority, launch, registration } = deps;
+export async function signIn(subject: SignInSubject, deps: SignInDeps): Promise<Kept> {
+  const { authority, launch, registration } = subject;
   checkSignIn(authority, launch.oauth);
-  const parties = partiesOf(deps);
+  const parties = partiesOf(subject);
   if (parties.elsewhere.length > 0 && !namesItself(authority) && !(await deps.browser.confirm(parties)))
     throw new SignInFailure(`You did not agree to sign in at ${parties.page}, so nothing was sent there.`);
   const fixed = launch.oauth?.redirectPort;
@@ -43,9 +47,9 @@ export async function signIn(deps: SignInDeps): Promise<Kept> {
       throw new SignInFailure(`The redirect address for the browser could not be opened: ${error.message}.`);
     });
   try {
-    return await attempt(deps, redirect, registration).catch((error: unknown) => {
+    return await attempt(subject, deps, redirect).catch((error: unknown) => {
       if (!(error instanceof ClientUnknown)) throw error;
-      return attempt(deps, redirect, undefined);
+      return attempt({ ...subject, registration: undefined }, deps, redirect);
     });
   } catch (error) {
     if (!(error instanceof ClientUnknown)) throw error;
@@ -56,7 +60,7 @@ export async function signIn(deps: SignInDeps): Promise<Kept> {
   }
 }
 
-function partiesOf({ launch, authority }: SignInDeps): SignInParties {
+function partiesOf({ launch, authority }: SignInSubject): SignInParties {
   const { issuer, metadata } = authority;
   return {
     server: shown(new URL(launch.url)),
@@ -70,11 +74,12 @@ function partiesOf({ launch, authority }: SignInDeps): SignInParties {
 class ClientUnknown extends Error {}
 
 /** Rejects with `ClientUnknown` if registering another client may help. */
-async function attempt(deps: SignInDeps, redirect: Redirect, earlier: Registration | undefined): Promise<Kept> {
-  const { authority, fetchFn, signal, clock } = deps;
+async function attempt(subject: SignInSubject, deps: SignInDeps, redirect: Redirect): Promise<Kept> {
+  const { authority } = subject;
+  const { fetchFn, signal, clock } = deps;
   const { issuer } = authority;
-  const scope = scopeOf(deps);
-  const registration = await clientFor(deps, redirect, scope, earlier);
+  const scope = scopeOf(subject);
+  const registration = await clientFor(subject, deps, redirect, scope);
   const clientUnknown = (why: string): Error =>
     registration.redirect
       ? new ClientUnknown(why)
@@ -89,7 +94,7 @@ async function attempt(deps: SignInDeps, redirect: Redirect, earlier: Registrati
   });
   const answer = redirect.comesBack(state, signal);
   answer.catch(() => undefined);
-  await deps.browser.show(authorizationUrl, partiesOf(deps));
+  await deps.browser.show(authorizationUrl, partiesOf(subject));
   deps.onShown();
   const authorizationCode = codeOf(await answer, authority, clientUnknown);
   try {
@@ -105,7 +110,7 @@ async function attempt(deps: SignInDeps, redirect: Redirect, earlier: Registrati
 }
 
 /** The scopes of the file, else those requested by the server, else all its scopes; with the right to stay signed in. */
-function scopeOf({ launch, scope, authority }: SignInDeps): string | undefined {
+function scopeOf({ launch, scope, authority }: SignInSubject): string | undefined {
   const own = launch.oauth?.scopes ?? [];
   const wanted = joinedScopes(own.join(' '), own.length > 0 ? undefined : (scope ?? authority.scopes?.join(' ')));
   const stays = authority.metadata?.scopes_supported?.includes('offline_access');
@@ -113,10 +118,10 @@ function scopeOf({ launch, scope, authority }: SignInDeps): string | undefined {
 }
 
 async function clientFor(
-  { authority, launch, fetchFn, onRegistered }: SignInDeps,
+  { authority, launch, registration: earlier }: SignInSubject,
+  { fetchFn, onRegistered }: SignInDeps,
   { url: redirectUrl, port }: Redirect,
   scope: string | undefined,
-  earlier: Registration | undefined,
 ): Promise<Registration> {
   const { issuer, metadata } = authority;
   const { clientId = '', clientSecret } = launch.oauth ?? {};
