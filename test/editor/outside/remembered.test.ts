@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { untilStored } from '../../support/editor/browserStores.ts';
 import { startEditor, type Editor } from '../../support/editor/launch.ts';
 import type { EditorWindow } from '../../support/editor/window.ts';
 import { copyWorkspace } from '../../support/editor/workspaces.ts';
@@ -51,6 +52,11 @@ describe('toolsets of an earlier window', () => {
     assert.equal(await called, 'two');
     await row().filter({ hasNotText: 'remembered' }).waitFor();
     assert.equal(starts(), 2);
+  });
+
+  it('The editor knows a toolset by the version of the extension, in each window the same (G3b)', async () => {
+    const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
+    await untilStored(window, 'mcp.extCachedServers', `"label":"told","cacheNonce":"${version}"`);
   });
 
   it('Toolsets of an earlier window are there in a parallel window too, and then match the server', async () => {
