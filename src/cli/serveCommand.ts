@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { systemClock, type Clock } from '../core/base/clock.js';
 import type { Disposable } from '../core/base/disposables.js';
-import { nextEvent, untilAborted } from '../core/base/events.js';
+import { nextEvent, orAborted, untilAborted } from '../core/base/events.js';
 import { isAlive } from '../core/base/isAlive.js';
 import { needsAttention } from '../core/base/problem.js';
 import { asText } from '../core/base/text.js';
@@ -122,7 +122,7 @@ export async function engine(run: Run, _: Words, options: Options): Promise<numb
       if (typeof endpoint === 'number') return endpoint;
       running.follow();
       print(engineIsReady);
-      await Promise.race([untilAborted(visits.ended), untilAborted(running.signal)]);
+      await orAborted(untilAborted(visits.ended), running.signal);
       return 0;
     });
   } finally {

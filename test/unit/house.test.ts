@@ -199,6 +199,11 @@ describe('house', () => {
     assert.deepEqual(large, [], 'pass a record of services whole, or cut the part');
   });
 
+  it('races no promise with a signal, because the listener would stay with all that the promise holds', () => {
+    const found = modules.filter(({ text }) => /Promise\.race\([^;]*untilAborted\(/.test(text)).map(({ file }) => file);
+    assert.deepEqual(found, [], 'use orAborted');
+  });
+
   it('asks for the storage of the workspace in one place, because windows are given several', () => {
     const found = modules.filter(({ text }) => /\bstorageUri\b/.test(text)).map(({ file }) => file);
     assert.deepEqual(found, ['src/vscode/engine/storageFolder.ts']);

@@ -47,8 +47,22 @@ export function untilAborted(signal: CancelSignal): Promise<void> {
 
 /** Settles like `outcome`, or rejects with the signal's reason if the signal aborts first. */
 export function unlessAborted<T>(outcome: Promise<T>, signal: CancelSignal): Promise<T> {
+  return beforeAbort(outcome, signal, (_, reject) => reject(signal.reason as Error));
+}
+
+/** Settles like `outcome`, or resolves to undefined if the signal aborts first. */
+export function orAborted<T>(outcome: Promise<T>, signal: CancelSignal): Promise<T | undefined> {
+  return beforeAbort<T | undefined>(outcome, signal, (resolve) => resolve(undefined));
+}
+
+/** `Promise.race` would leave a listener at the signal, and with it all that the outcome holds. */
+function beforeAbort<T>(
+  outcome: Promise<T>,
+  signal: CancelSignal,
+  settle: (resolve: (value: T) => void, reject: (reason: Error) => void) => void,
+): Promise<T> {
   return new Promise((resolve, reject) => {
-    const aborted = (): void => reject(signal.reason as Error);
+    const aborted = (): void => settle(resolve, reject);
     if (signal.aborted) aborted();
     else signal.addEventListener('abort', aborted, { once: true });
     void outcome.then(resolve, reject).finally(() => signal.removeEventListener('abort', aborted));

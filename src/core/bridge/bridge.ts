@@ -6,7 +6,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createHash } from 'node:crypto';
 import type { Readable, Writable } from 'node:stream';
 import type { JSONRPCMessage, JSONRPCNotification, JSONRPCRequest } from '@modelcontextprotocol/sdk/types.js';
-import { untilAborted } from '../base/events.js';
+import { orAborted } from '../base/events.js';
 import { asText, messageOf } from '../base/text.js';
 import { TransportFailure, wasNotDelivered } from '../failures/transportFailure.js';
 import { Peer, type PeerListener, type Result } from '../peer/peer.js';
@@ -265,7 +265,7 @@ class ClientPipe {
       for (const event of ['end', 'close', 'error']) this.input.once(event, () => resolve());
       this.output.once('error', () => resolve());
     });
-    await Promise.race([ended, untilAborted(signal)]);
+    await orAborted(ended, signal);
     this.input.pause();
     this.onclose?.();
   }

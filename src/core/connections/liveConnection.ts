@@ -7,7 +7,7 @@ import type { CallToolResult, JSONRPCNotification, JSONRPCRequest } from '@model
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { limited, type Clock } from '../base/clock.js';
 import type { Disposable } from '../base/disposables.js';
-import { Emitter, untilAborted, type Event } from '../base/events.js';
+import { Emitter, orAborted, type Event } from '../base/events.js';
 import type { Log } from '../base/log.js';
 import { messageOf } from '../base/text.js';
 import type { LoopShare } from '../base/turns.js';
@@ -172,7 +172,7 @@ export class LiveConnection implements Connection, PeerListener {
     const known = limited(clock, rootsLimitMs, undefined, async (over) => {
       const ping = (): Promise<unknown> => peer.request('ping', undefined, over).catch(() => undefined);
       await ping();
-      await Promise.race([serverRequests.rootsAnswered, untilAborted(over)]);
+      await orAborted(serverRequests.rootsAnswered, over);
       await ping();
     });
     const learning = known.finally(() => {

@@ -3,7 +3,7 @@
  * conversation at once make one instance; a draining or closed pool starts nothing for new calls; `close` resolves when
  * nothing of the pool is left.
  */
-import { untilAborted } from '../base/events.js';
+import { orAborted } from '../base/events.js';
 import { inNextTurn } from '../base/turns.js';
 import { PendingEnds } from '../base/pendingEnds.js';
 import type { Connection, StartFailure, ToolListing } from '../connections/connection.js';
@@ -206,7 +206,7 @@ export class InstancePool {
       const shared = this.only('shared');
       return shared ? { outcome: send(shared) } : started;
     });
-    const first = await Promise.race([begun, untilAborted(signal).then((): NotStarted => ({ kind: 'cancelled' }))]);
+    const first = (await orAborted(begun, signal)) ?? ({ kind: 'cancelled' } as const);
     if ('outcome' in first) return first.outcome;
     if (first.kind === 'failed') return { kind: 'startFailed', failure: first.failure };
     return signal.aborted ? { kind: 'cancelled' } : { kind: 'notSent', cause: 'its start was cancelled' };

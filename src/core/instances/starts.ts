@@ -4,7 +4,7 @@
  */
 import type { CancelSignal } from '../base/cancellation.js';
 import type { Disposable } from '../base/disposables.js';
-import { untilAborted } from '../base/events.js';
+import { orAborted } from '../base/events.js';
 import type { PendingEnds } from '../base/pendingEnds.js';
 import type { ServerDefinition } from '../config/model.js';
 import type { Connection, ConnectOutcome, ToolListing } from '../connections/connection.js';
@@ -63,7 +63,7 @@ export class Start implements SlotHolder {
     spoke?: string,
   ): Promise<ConnectOutcome> {
     const { signal, declared: capabilities, turn, client } = this;
-    if (turn?.coming) await Promise.race([turn.coming, untilAborted(signal)]);
+    if (turn?.coming) await orAborted(turn.coming, signal);
     // A start ahead makes no room for itself.
     if (signal.aborted || (this.isSpare && !connector.hasRoom())) return { kind: 'cancelled' };
     const { launch, timeouts } = definition();

@@ -4,7 +4,7 @@
  * changes nothing; a launch without approval never starts (S1); a disposed unit leaves nothing.
  */
 import type { CancelSignal } from '../base/cancellation.js';
-import { untilAborted } from '../base/events.js';
+import { orAborted } from '../base/events.js';
 import { PendingEnds } from '../base/pendingEnds.js';
 import type { ConfiguredServer, ServerDefinition } from '../config/model.js';
 import type { ConnectOutcome } from '../connections/connection.js';
@@ -93,7 +93,7 @@ export class ServerUnit {
         this.changed();
       }
       this.attempt?.start.turn?.hurry();
-      await Promise.race([this.attempt?.done, untilAborted(signal)]);
+      if (this.attempt) await orAborted(this.attempt.done, signal);
     }
     if (this.serving) return this.serving;
     if (signal.aborted) return { kind: 'cancelled' };

@@ -1,6 +1,7 @@
 /**
  * A tolerant reading of half-typed YAML, line by line, so an error costs only its own place. The library's lexer would
- * join lines to an open quote. Invariants: never throws, is linear, does not recurse. No explicit keys (`? key`).
+ * join a half-typed key and the key below it. Invariants: never throws, is linear, does not recurse. No explicit keys
+ * (`? key`).
  */
 import { lineEnd, nextLine, type Span } from './textPositions.js';
 

@@ -92,6 +92,14 @@ describe('the possible input at a place (E2)', () => {
     assert.match(wholeFormat.slice(playwright?.keySpan.start, playwright?.end), /^playwright:[^]*idle: 900000 \}$/);
   });
 
+  it('a key below a half-typed one stays a key of its own', () => {
+    const read = sketch('servers:\n  a:\n    tra\n    command: npx\n    args: [x]\n');
+    assert.deepEqual(
+      read.box(['servers', 'a'])?.entries.map(({ key }) => key),
+      ['command', 'args'],
+    );
+  });
+
   it('a sketch of any text at any place does not throw, and its spans are inside the text', () => {
     const scraps = ['\n', '\r\n', '  ', '- ', ': ', 'a', 'servers:', '{', '}', '[', ']', ',', "'", '"', '#', '&x ', '*x', '|', '? '];
     fc.assert(

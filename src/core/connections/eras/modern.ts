@@ -6,7 +6,7 @@ import type { JSONRPCNotification, JSONRPCRequest } from '@modelcontextprotocol/
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { delay, limited, type Clock } from '../../base/clock.js';
-import { untilAborted } from '../../base/events.js';
+import { orAborted } from '../../base/events.js';
 import { isObject } from '../../base/isObject.js';
 import type { Log } from '../../base/log.js';
 import type { FailedOpening } from '../../failures/startFailure.js';
@@ -354,9 +354,7 @@ export async function discover(
 const discoverLimitMs = 5_000;
 
 export function inTime<T>(clock: Clock, discovery: Promise<T>): Promise<T | undefined> {
-  return limited(clock, discoverLimitMs, undefined, (over) =>
-    Promise.race([discovery, untilAborted(over).then(() => undefined)]),
-  );
+  return limited(clock, discoverLimitMs, undefined, (over) => orAborted(discovery, over));
 }
 
 /** True unless the server could not be reached: an HTTP server refuses a request by its status. */

@@ -5,7 +5,7 @@
  */
 import type { ClientCapabilities, JSONRPCNotification } from '@modelcontextprotocol/sdk/types.js';
 import type { Clock } from '../../base/clock.js';
-import { untilAborted } from '../../base/events.js';
+import { orAborted } from '../../base/events.js';
 import type { Log } from '../../base/log.js';
 import type { LoopShare } from '../../base/turns.js';
 import { startFailure, type FailedOpening, type TransportFailures } from '../../failures/startFailure.js';
@@ -33,7 +33,7 @@ export interface OpeningDeps {
   readonly limit: OpeningLimit;
 }
 
-/** What a server learns of its client. */
+/** The server learns this of its client. */
 interface OpeningClient {
   readonly version: string;
   readonly capabilities: Fields;
@@ -116,7 +116,7 @@ class Opener implements PeerListener {
     const { limit } = this.deps;
     const { signal } = limit;
     if (signal.aborted) return { kind: 'stopped', during: 'initialize' };
-    const opened = await Promise.race([this.openProtocol(), untilAborted(signal)]);
+    const opened = await orAborted(this.openProtocol(), signal);
     if (opened && !signal.aborted) return 'kind' in opened ? opened : await list(opened, limit);
     if (this.isAnswered) return { kind: 'stopped', during: 'initialized' };
     return { kind: 'stopped', during: 'initialize', ...(this.error && { error: this.error }) };

@@ -7,7 +7,7 @@ import { withoutMark } from '../../base/byteOrderMark.js';
 import type { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import type { Clock } from '../../base/clock.js';
-import { untilAborted } from '../../base/events.js';
+import { orAborted } from '../../base/events.js';
 import type { Log } from '../../base/log.js';
 import type { CommandReference, CommandSource } from '../../config/read/launchReferences.js';
 import type { StartFailure } from '../connection.js';
@@ -69,7 +69,7 @@ export class ValueCommands {
   private async output(key: string, source: CommandSource, log: Log, signal: AbortSignal): Promise<Output> {
     const run = this.runs.get(key) ?? this.begin(key, source, log);
     run.wanted++;
-    await Promise.race([run.output, untilAborted(signal)]);
+    await orAborted(run.output, signal);
     if (--run.wanted > 0 && signal.aborted) return { kind: 'stopped' };
     if (run.wanted === 0) {
       this.forget(key, run);
@@ -104,7 +104,7 @@ export class ValueCommands {
     // A program with a question at its input sees the end of input.
     tree.stdin.end();
     try {
-      const exit = await Promise.race([tree.exited, untilAborted(AbortSignal.any([signal, over.signal]))]);
+      const exit = await orAborted(tree.exited, AbortSignal.any([signal, over.signal]));
       if (exit) await Promise.race([stdout.ended, new Promise<void>((resolve) => clock.after(drainMs, resolve))]);
       if (signal.aborted) return { kind: 'stopped' };
       const said = lastLines(stderr.text);

@@ -1,6 +1,7 @@
 /** Rules X3, S2: answers of servers to `initialize`, and their earlier messages. */
 import { LoopShare } from '../../../../src/core/base/turns.js';
 import assert from 'node:assert/strict';
+import { getEventListeners } from 'node:events';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { openConnection, type Opening } from '../../../../src/core/connections/eras/opening.js';
 import { TransportFailure } from '../../../../src/core/failures/transportFailure.js';
@@ -72,6 +73,13 @@ const opened = async (...said: readonly object[]): Promise<Extract<Opening, { ki
 };
 
 describe('opening a connection', () => {
+  it('an open connection has left no listener at the signal of its start, which may live longer', async () => {
+    const { signal } = new AbortController();
+    const { opening } = await openTo([{ id: 0, result: right }], () => {}, new FakeClock(), { signal });
+    assert.equal(opening.kind, 'opened');
+    assert.deepEqual(getEventListeners(signal, 'abort'), []);
+  });
+
   for (const [what, over] of Object.entries({
     'instructions that are null': { instructions: null },
     'a title that is null': { serverInfo: { name: 'n', version: '1', title: null } },

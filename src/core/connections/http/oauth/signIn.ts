@@ -16,7 +16,7 @@ import { SignInFailure, type Redirect, type SignInBrowser, type SignInParties } 
 import { coversScopes, granted, joinedScopes, type Kept, type Registration } from './grant.js';
 import { errorCode } from './sdk.js';
 
-/** Where the person signs in, and as which client. */
+/** The place of the sign-in, and the client that the person signs in with. */
 export interface SignInSubject {
   readonly authority: Authority;
   readonly launch: HttpLaunch;
