@@ -3,6 +3,8 @@
  * collection, as `TransientMap` explains. Then the gateway pays for every call a second time.
  */
 import assert from 'node:assert/strict';
+import { queryObjects } from 'node:v8';
+import { LiveConnection } from '../../../src/core/connections/liveConnection.js';
 import { rawWith } from '../../support/core/configText.js';
 import { endStages, startStage } from '../../support/core/stage.js';
 import { collect, oldSpace } from '../../support/heap.js';
@@ -50,4 +52,22 @@ describe('memory of a call', () => {
       assert.ok(left < carried / 2, `${left} of ${carried} bytes are left of each call`);
     });
   }
+});
+
+describe('memory of a connection', () => {
+  afterEach(endStages);
+
+  it('The connections of restarted servers are freed', async () => {
+    const count = (): number => queryObjects(LiveConnection, { format: 'count' });
+    const before = count();
+    const stage = await startStage();
+    await stage.edit({ one: rawWith(['echo'], { 'truely-stateless': true }) });
+    for (let restart = 0; restart < 5; restart++) {
+      await stage.text('one', 'echo', { text: 'x' });
+      await stage.host.restart('one');
+    }
+    // The last one may still be named on the stack.
+    const left = count() - before;
+    assert.ok(left <= 2, `${left} connections are left of one server`);
+  });
 });
