@@ -45,16 +45,16 @@ function utf16Of([first, second]: Buffer): 'utf-16be' | 'utf-16le' | undefined {
 
 /** Rejects as `node:fs/promises` does, and with `FileRefused`. */
 export async function readTextFile(path: string, most: number, decode: Decode = utf8): Promise<string> {
-  return decoded(path, await readBytes(path, most), most, decode);
+  return decoded(path, await readBytes(path, most), decode);
 }
 
-/** Rejects as `node:fs/promises` does, and with `FileRefused`. A file that grows may have a byte more than `most`. */
+/** Rejects as `node:fs/promises` does, and with `FileRefused`. */
 export async function readBytes(path: string, most: number): Promise<Buffer> {
   const handle = await open(path, flags);
   try {
     refuse(path, await handle.stat(), most);
     const stream = handle.createReadStream({ end: most, autoClose: false, highWaterMark: pieceSize });
-    return Buffer.concat(await stream.toArray());
+    return joined(path, await stream.toArray(), most);
   } finally {
     await handle.close();
   }
@@ -96,15 +96,20 @@ export function readTextFileSync(path: string, most: number, decode: Decode = ut
       read = readSync(file, piece, 0, piece.length, null);
       pieces.push(piece.subarray(0, read));
     }
-    return decoded(path, Buffer.concat(pieces), most, decode);
+    return decoded(path, joined(path, pieces, most), decode);
   } finally {
     closeSync(file);
   }
 }
 
 /** A file may grow during the read, and some report a size of 0. */
-function decoded(path: string, bytes: Buffer, most: number, decode: Decode): string {
+function joined(path: string, pieces: readonly Buffer[], most: number): Buffer {
+  const bytes = Buffer.concat(pieces);
   if (bytes.length > most) throw tooLarge(path, most);
+  return bytes;
+}
+
+function decoded(path: string, bytes: Buffer, decode: Decode): string {
   const text = decode(bytes);
   if (text === undefined) {
     const encoding = utf16Of(bytes) === undefined ? 'perhaps in Latin-1' : 'in UTF-16';

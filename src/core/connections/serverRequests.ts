@@ -32,7 +32,7 @@ export class ServerRequests {
     private owner?: ServerClient,
   ) {}
 
-  /** Returns true if the server asked another client for roots, and is told now that they have changed. */
+  /** Returns true if the server asked another client for roots, so it gets a notification of their change. */
   belongsTo(client: ServerClient): boolean {
     this.owner = client;
     if (this.rootsOf === undefined || this.rootsOf === client.session) return false;

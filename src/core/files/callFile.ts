@@ -28,7 +28,7 @@ export function callFileOf(folder: string, home: string): string {
 /** Returns the lines, oldest first; none if there is no such file. Rejects as `readTextFile` does. */
 export async function callLines(file: string): Promise<string[]> {
   try {
-    return linesOf(await wholeText(file)).slice(-mostFacts);
+    return linesOf(await readTextFile(file, largestFile, anyBytes)).slice(-mostFacts);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
     throw error;
@@ -70,10 +70,6 @@ export function followCalls(
       watcher.dispose();
     },
   };
-}
-
-function wholeText(file: string): Promise<string> {
-  return readTextFile(file, largestFile, anyBytes);
 }
 
 function linesOf(text: string): string[] {

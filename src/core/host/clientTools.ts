@@ -13,7 +13,7 @@ export function nameFor(tool: ServedTool, clientKind: ClientKind = 'plain'): str
 export function toolsFor(toolset: Toolset, clientKind: ClientKind = 'plain'): readonly ServedTool[] {
   if (clientKind === 'plain') return toolset.tools;
   if (clientKind === 'editor') return toolsForEditor(toolset);
-  // Each toolset is a separate session there, so the one of `mcp_admin` holds no instance to release.
+  // Each toolset is a separate session there, so the session of `mcp_admin` holds no instance to release.
   return toolsForAgentHost(toolset).filter(({ original }) => toolset.id !== adminId || original !== releaseTool);
 }
 

@@ -205,7 +205,7 @@ export const rightResult: <Result extends object>(result: Result) => Result = re
   return isObject(read) && 'messages' in read ? promptResult(read) : read;
 });
 
-/** Returns the parts that `rightResult` leaves out of the result, except for those that are null. */
+/** Returns the parts that `rightResult` leaves out of the result, without the null ones. */
 export function lostParts(given: Fields): readonly unknown[] {
   const result = withSplitMessages(given);
   const lost = (list: unknown, part: Shape): unknown[] =>

@@ -71,7 +71,7 @@ async function save(found: Binary, origin: ArtifactOrigin, store: ArtifactStore)
   return store.save(origin, { extension: extensionOf(found.imageType ?? found.type), pieces });
 }
 
-/** Resolves to the bytes, or to the reason why there are none. @param text without a `data:` prefix */
+/** Resolves to the bytes, or to the reason for their absence. @param text without a `data:` prefix */
 export async function decoded(text: string): Promise<readonly Buffer[] | string> {
   let isBase64 = true;
   let isOver = false;

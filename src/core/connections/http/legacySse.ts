@@ -44,7 +44,7 @@ export class LegacySseChannel extends HttpChannel {
     if (reason.kind === 'unreachable') this.die(message);
   }
 
-  /** @param kind the sockets to use: some servers hold those of calls until the calls are answered */
+  /** @param kind the sockets to use: some servers hold the sockets of calls until the answer */
   private async post(message: JSONRPCMessage, kind: 'call' | 'other', terms: PostTerms): Promise<void> {
     const reply = await this.deps.endpoint.post(JSON.stringify(message), kind, { ...terms, url: this.target });
     if (reply.status < 200 || reply.status > 299) throw await statusFailure(reply);

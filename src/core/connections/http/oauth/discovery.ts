@@ -20,7 +20,7 @@ export interface Authority {
   /** The issuer as the server names it; a registration is bound to it. */
   readonly issuer: string;
   readonly metadata: AuthorizationServerMetadata | undefined;
-  /** The resource indicator (RFC 8707), as the server writes it; absent if it publishes no metadata. */
+  /** The resource indicator (RFC 8707) in the server's own spelling; absent if it publishes no metadata. */
   readonly resource: string | undefined;
   readonly scopes: readonly string[] | undefined;
 }
