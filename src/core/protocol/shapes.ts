@@ -217,7 +217,7 @@ export function lostParts(given: Fields): readonly unknown[] {
 
 const withMeta = fields({
   _meta: fields({
-    progressToken: (value) => text(value) ?? number(value),
+    progressToken: (value) => text(value) ?? whole(value),
     [metaKeys.logLevel]: present,
     'io.modelcontextprotocol/related-task': fields({}, { taskId: text }),
   }),

@@ -146,7 +146,8 @@ describe('results and parameters with null (X3)', () => {
     odd,
   );
   const relatedTask = (value: unknown) => ({ 'io.modelcontextprotocol/related-task': value });
-  const metaOfResult = fc.oneof(meta, fc.constantFrom(relatedTask(null), relatedTask({ taskId: 5 })));
+  const oddMeta = fc.constantFrom(relatedTask(null), relatedTask({ taskId: 5 }), { progressToken: 0.5 });
+  const metaOfResult = fc.oneof(meta, oddMeta);
   const message = record({ role: maybe('user'), content: fc.oneof(part, fc.array(part, { maxLength: 3 })) });
   const read = (result: Record<string, unknown>) => rightResult(presentResult(result));
 

@@ -16,6 +16,7 @@ import { declaredCapabilities, type Fields, type ServerClient } from '../../prot
 import { errorCodes, RpcFailure, type RpcError } from '../../protocol/errors.js';
 import { inBrief, shortened } from '../../protocol/inBrief.js';
 import { mirroredParams } from '../../protocol/mirroredParams.js';
+import { presentParams } from '../../protocol/shapes.js';
 import {
   metaKeys,
   metaOf,
@@ -257,10 +258,11 @@ function readInput({ inputRequests = {}, requestState: state }: Fields): { reque
   const requests = entries.map(([key, request]): InputRequest => {
     if (!isObject(request) || typeof request['method'] !== 'string')
       return refuse('one of its `inputRequests` has no method');
-    const params = isObject(request['params']) ? request['params'] : undefined;
+    const { method } = request;
+    const params = isObject(request['params']) ? presentParams(method, request['params']) : undefined;
     // Legacy clients want an id with every elicitation by URL.
     const id = params?.['mode'] === 'url' && { elicitationId: randomUUID() };
-    return { key, method: request['method'], params: params && { ...id, ...params } };
+    return { key, method, params: params && { ...id, ...params } };
   });
   return { requests, ...(state !== undefined && { state }) };
 }

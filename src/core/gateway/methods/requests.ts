@@ -8,6 +8,7 @@ import type { Log } from '../../base/log.js';
 import { asText, messageOf } from '../../base/text.js';
 import { type ClientKind, type Fields, declaredCapabilities } from '../../protocol/client.js';
 import { errorCodes, type RpcError } from '../../protocol/errors.js';
+import { presentParams } from '../../protocol/shapes.js';
 import { metaKeys, modernVersion } from '../../protocol/versions.js';
 import type { Destination, Outcome, RequestTerms } from '../../protocol/request.js';
 import type { Delivery } from '../../results/delivery.js';
@@ -193,6 +194,7 @@ const mostRounds = 16;
 const mostPages = 64;
 /** A silent server is called again after this time, in milliseconds. */
 const completionLimitMs = 30_000;
+const elicit = 'elicitation/create';
 
 type Failed = Extract<Outcome<never, never>, { kind: 'error' }>;
 
@@ -227,7 +229,7 @@ async function opened(
   const completed = client.completed(ids);
   try {
     const answers = await Promise.all(
-      pages.map((page) => client.ask('elicitation/create', { ...page, mode: 'url' }, signal)),
+      pages.map((page) => client.ask(elicit, presentParams(elicit, { ...page, mode: 'url' }), signal)),
     );
     if (answers.some(({ action }) => action !== 'accept')) return failed('A page that the call needs was not opened.');
   } catch (error) {

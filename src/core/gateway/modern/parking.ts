@@ -7,6 +7,7 @@ import type { Clock } from '../../base/clock.js';
 import { isObject } from '../../base/isObject.js';
 import type { PostReply, Reply } from '../eventStreams.js';
 import { resultMessage, withId, type RequestId } from '../../protocol/jsonRpc.js';
+import { presentAnswer } from '../../protocol/shapes.js';
 import { notAsked, OpenQuestions } from '../conversations/conversation.js';
 
 const mostParked = 256;
@@ -160,7 +161,7 @@ export class ParkableCall implements Reply {
     if (this.state.kind === 'over') return notAsked('The client is not connected.');
     const given = wanted === undefined ? undefined : this.given.get(wanted);
     if (wanted !== undefined) this.given.delete(wanted);
-    if (isObject(given)) return Promise.resolve(given);
+    if (isObject(given)) return Promise.resolve(presentAnswer(given));
     if (this.questions.size >= mostQuestions || !this.deps.parking.hasRoom) return notAsked(tooMuch);
     this.parkSoon();
     return this.questions.ask(this.keyFor(wanted), { method, ...(params && { params }) }, signal);
@@ -182,7 +183,7 @@ export class ParkableCall implements Reply {
     if (state.answer !== undefined) return this.settle(state.answer, state.status);
     for (const [key, { settle }] of [...this.questions]) {
       const response = Object.hasOwn(responses, key) ? responses[key] : undefined;
-      if (isObject(response)) settle(response);
+      if (isObject(response)) settle(presentAnswer(response));
     }
     if (this.questions.size > 0) this.parkSoon();
   }

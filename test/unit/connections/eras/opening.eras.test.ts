@@ -6,6 +6,7 @@ import type { LiveConnection } from '../../../../src/core/connections/liveConnec
 import { openConnection, type Opening } from '../../../../src/core/connections/eras/opening.js';
 import { TransportFailure } from '../../../../src/core/failures/transportFailure.js';
 import type { ServerTransport } from '../../../../src/core/peer/peer.js';
+import type { ServerClient } from '../../../../src/core/protocol/client.js';
 import type { ServerOutcome } from '../../../../src/core/protocol/request.js';
 import type { Era } from '../../../../src/core/protocol/versions.js';
 import { FakeClock, rest } from '../../../support/fakes/fakeClock.js';
@@ -67,13 +68,14 @@ class SilentServer {
     return (opening as Extract<Opening, { kind: 'opened' }>).connection;
   }
 
-  async call(args?: object): Promise<void> {
+  async call(args?: object, client?: ServerClient): Promise<void> {
     const connection = await this.connection();
     const call = connection.callTool({
       tool: 'a',
       arguments: args as Record<string, unknown> | undefined,
       timeouts: { call: 60_000, callMax: 60_000 },
       signal: new AbortController().signal,
+      client,
     });
     this.calls.push(call);
     await rest();
@@ -140,6 +142,34 @@ describe('a server that writes ids as texts (X8)', () => {
     await server.call();
     await server.says(String(server.ids.at(-1)), { result: { content: [] } });
     assert.deepEqual(await server.calls[0], { kind: 'result', result: { content: [] } });
+  });
+});
+
+describe('questions in a result of a modern server (X8)', () => {
+  it('a wrong field of a question costs only that field, as in a request of its own (X3)', async () => {
+    const server = await modernServer();
+    const asked: unknown[] = [];
+    await server.call(undefined, {
+      session: {},
+      capabilities: { elicitation: { form: {}, url: {} } },
+      logLevel: undefined,
+      ask: (_method, params) => Promise.resolve({ asked: asked.push(params) }),
+      tell: () => {},
+    });
+    const ask = (params: object): object => ({ method: 'elicitation/create', params: { message: 'Who?', ...params } });
+    const inputRequests = {
+      a: ask({ _meta: [], requestedSchema: { type: 'object', properties: {}, required: null } }),
+      b: ask({ _meta: { progressToken: 0.5, more: 1 }, mode: 'url', url: 'https://a/', elicitationId: null }),
+    };
+    await server.says('tools/call', { result: { resultType: 'input_required', inputRequests } });
+    assert.equal(server.sent.at(-1), 'tools/call');
+    await server.says('tools/call', { result: { content: [] } });
+    assert.equal((await server.calls[0])?.kind, 'result');
+    const [form, page] = asked as [object, { elicitationId: string }];
+    assert.deepEqual(form, { message: 'Who?', requestedSchema: { type: 'object', properties: {} } });
+    const { elicitationId, ...rest } = page;
+    assert.equal(typeof elicitationId, 'string');
+    assert.deepEqual(rest, { _meta: { more: 1 }, message: 'Who?', mode: 'url', url: 'https://a/' });
   });
 });
 

@@ -56,7 +56,8 @@ describe('gateway: calls that wait for their clients (G4)', () => {
     const found = parking.take(state, target);
     assert.equal(found, call);
     assert.equal(parking.take(state, target), undefined, 'a state is good once');
-    const next = goOn(call, 2, { 'question-1': { roots: [] }, 'question-2': { action: 'decline' }, other: {} });
+    const declined = { action: 'decline', content: null, _meta: null };
+    const next = goOn(call, 2, { 'question-1': { roots: [] }, 'question-2': declined, other: {} });
     assert.deepEqual(await Promise.all(asked), [{ roots: [] }, { action: 'decline' }]);
     call.settle(resultMessage(1, '{"x":1}'));
     assert.deepEqual([next.answers, ended], [[{ jsonrpc: '2.0', id: 2, result: { x: 1 } }], 1]);
