@@ -170,7 +170,7 @@ export class ToolsetHost implements Host, AdminDeps {
     const seen = call.consented ?? tool?.original;
     const asked = sentFor(tool, call);
     if (asked.kind === 'refused') return notMade.override(tool?.published ?? call.tool, asked.message);
-    const permitted = tool && this.permission.permit(tool, { ...call, arguments: asked.arguments });
+    const permitted = tool && this.permission.permit(tool, withArguments(call, asked.arguments));
     if (tool && permitted !== true) {
       if (!(await permitted)) {
         return call.signal.aborted ? { kind: 'cancelled' } : notMade.refused(tool.published);
@@ -188,7 +188,7 @@ export class ToolsetHost implements Host, AdminDeps {
     if (shown !== sent.arguments && canonicalJson(shown) !== canonicalJson(sent.arguments)) {
       return notMade.overrideChanged(tool.published);
     }
-    const outcome = await this.callTool(tool, { ...call, arguments: sent.arguments });
+    const outcome = await this.callTool(tool, withArguments(call, sent.arguments));
     if (outcome.kind !== 'result' || tool.published === call.tool) return outcome;
     return { ...outcome, publishedName: tool.published };
   }
@@ -390,6 +390,11 @@ export class ToolsetHost implements Host, AdminDeps {
 
 function sentFor(tool: ServedTool | undefined, { arguments: given }: ToolsetCall): Completed {
   return tool?.override ? completed(tool.override, given) : { kind: 'completed', arguments: given };
+}
+
+/** Most calls have no override, and a copy costs all who read it (P3). */
+function withArguments(call: ToolsetCall, sent: ToolsetCall['arguments']): ToolsetCall {
+  return sent === call.arguments ? call : { ...call, arguments: sent };
 }
 
 function isFailure(outcome: ToolOutcome | OtherOutcome | PoolFailure): outcome is PoolFailure {
