@@ -121,9 +121,10 @@ function modernHeaders(message: object): Headers {
   };
 }
 
-describe('a client that damages its messages', function () {
+// The title has the seed, so each report of a failure has it.
+const seed = seedOf('MCP_TOOLSETS_SEED');
+describe(`a client that damages its messages, MCP_TOOLSETS_SEED=${seed}`, function () {
   this.timeout(1_800_000);
-  const seed = seedOf('MCP_TOOLSETS_SEED');
   const canary = `sk-live-${randomBytes(16).toString('hex')}`;
   let stage: Stage;
   let agent: Agent;

@@ -102,9 +102,10 @@ function damaged(text: string, random: Draw): string {
   return made;
 }
 
-describe('nearly right files', function () {
+// The title has the seed, so each report of a failure has it.
+const seed = seedOf('MCP_TOOLSETS_SEED');
+describe(`nearly right files, MCP_TOOLSETS_SEED=${seed}`, function () {
   this.timeout(300_000);
-  const seed = seedOf('MCP_TOOLSETS_SEED');
 
   for (const { what, texts, read } of readers) {
     it(`${what}: nearly right files are read without a throw`, () => {

@@ -40,9 +40,10 @@ const kept = {
   },
 };
 
-describe('damaged lists of an earlier window', function () {
+// The title has the seed, so each report of a failure has it.
+const seed = seedOf('MCP_TOOLSETS_SEED');
+describe(`damaged lists of an earlier window, MCP_TOOLSETS_SEED=${seed}`, function () {
   this.timeout(300_000);
-  const seed = seedOf('MCP_TOOLSETS_SEED');
 
   it(`A damaged list is published like a live list or not at all, ${rounds} times over`, async () => {
     const random = randomOf(seed);

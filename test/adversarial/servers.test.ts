@@ -20,9 +20,10 @@ const messages = 25_000;
 const burst = 250;
 const starts = 40;
 
-describe('a server that damages its messages', function () {
+// The title has the seed, so each report of a failure has it.
+const seed = seedOf('MCP_TOOLSETS_SEED');
+describe(`a server that damages its messages, MCP_TOOLSETS_SEED=${seed}`, function () {
   this.timeout(1_800_000);
-  const seed = seedOf('MCP_TOOLSETS_SEED');
   const canary = `sk-live-${randomBytes(16).toString('hex')}`;
   let stage: Stage;
 

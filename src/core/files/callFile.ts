@@ -134,20 +134,21 @@ export class CallFile implements Disposable {
 
   private write(text: string, lines: number): Promise<void> {
     return underLock(this.file, this.clock, async () => {
-      // A file that cannot be read again would keep all later facts out.
-      const before = (): Promise<Buffer> => readBytes(this.file, largestFile).catch(() => Buffer.alloc(0));
-      this.lines ??= lastLines(await before(), Infinity).count;
-      if (this.lines === 0 || this.lines + lines > 2 * mostFacts) {
-        const earlier = await before();
-        // A program that was killed may have left half a line.
-        const end = earlier.length === 0 || earlier.at(-1) === newline ? '' : '\n';
-        const kept = lastLines(Buffer.concat([earlier, Buffer.from(end + text)]), mostFacts);
-        await makePrivateFile(this.file, kept.bytes);
-        this.lines = kept.count;
-      } else {
+      if (this.lines !== undefined && this.lines + lines <= 2 * mostFacts) {
         await appendFile(this.file, text, { mode: 0o600 });
         this.lines += lines;
+        return;
       }
+      // A file that cannot be read again would keep all later facts out.
+      const earlier = await readBytes(this.file, largestFile).catch(() => Buffer.alloc(0));
+      // A program that was killed may have left half a line.
+      const end = earlier.length === 0 || earlier.at(-1) === newline ? '' : '\n';
+      const whole = Buffer.concat([earlier, Buffer.from(end + text)]);
+      this.lines = lastLines(whole, Infinity).count;
+      if (earlier.length > 0 && this.lines <= 2 * mostFacts) return await appendFile(this.file, end + text);
+      const kept = lastLines(whole, mostFacts);
+      await makePrivateFile(this.file, kept.bytes);
+      this.lines = kept.count;
     });
   }
 }

@@ -1,6 +1,6 @@
 /** The record of calls in the home folder. */
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { systemClock } from '../../../src/core/base/clock.js';
@@ -52,17 +52,20 @@ describe('the record of calls', () => {
     assert.ok(size < 12 * mostFacts, String(size));
   });
 
-  it('a fact is a line whatever its texts hold, and half a line of a killed program stays apart', async () => {
-    const facts = [{ tool: '"},{"' }, { tool: '},{' }, { tool: '},{"a":"\\' }];
-    mkdirSync(path.dirname(file), { recursive: true });
-    writeFileSync(file, `${'{}\n'.repeat(2 * mostFacts - 1)}{"half`);
-    const record = open();
-    for (const fact of facts) record.note(fact);
-    await record.flush();
-    const lines = await callLines(file);
-    assert.deepEqual(lines.slice(-4), ['{"half', ...facts.map((fact) => JSON.stringify(fact))]);
-    assert.equal(lines.length, mostFacts);
-  });
+  for (const earlier of [2, 2 * mostFacts - 1]) {
+    it(`a fact is a line whatever its texts hold, and half a line after ${earlier} facts stays apart`, async () => {
+      const facts = [{ tool: '"},{"' }, { tool: '},{' }, { tool: '},{"a":"\\' }];
+      mkdirSync(path.dirname(file), { recursive: true });
+      writeFileSync(file, `${'{}\n'.repeat(earlier)}{"half`);
+      const record = open();
+      for (const fact of facts) record.note(fact);
+      await record.flush();
+      const lines = await callLines(file);
+      assert.deepEqual(lines.slice(-4), ['{"half', ...facts.map((fact) => JSON.stringify(fact))]);
+      assert.equal(lines.length, Math.min(mostFacts, earlier + 4));
+      assert.equal(readFileSync(file, 'utf8').at(-1), '\n');
+    });
+  }
 
   it('a record that is too large to be read begins again', async () => {
     mkdirSync(path.dirname(file), { recursive: true });
