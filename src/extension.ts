@@ -146,7 +146,7 @@ export function activate(context: vscode.ExtensionContext): void {
     showChangedOffers(slot, offers),
     showTree(shell, async (rows) => (await import('./vscode/authoring/fileEdits.js')).writeTicks(slot, rows)),
     pages,
-    showCalls(shell, pages, folder === undefined ? undefined : callFileOf(folder, home)),
+    showCalls(shell, pages, () => (folder === undefined ? undefined : callFileOf(folder, home))),
     showStatusBar(slot),
     showDiagnostics(slot),
     registerCommands(shell),

@@ -16,6 +16,9 @@ const mostDeps = 8;
 /** A feature pays for its lines with others. */
 const mostLinesInAll = 48_000;
 
+/** In characters of source text. Each module more delays the start of the editor. */
+const mostLoadedByActivate = 410_000;
+
 /** The number of fields that an interface or a type alias declares. */
 function membersIn(node: ts.Node): number {
   const own = ts.isInterfaceDeclaration(node) || ts.isTypeLiteralNode(node) ? node.members.length : 0;
@@ -116,6 +119,20 @@ describe('house', () => {
       wrong.map(({ from }) => from),
       [],
     );
+  });
+
+  it(`activate loads at most ${mostLoadedByActivate} characters of modules (P1)`, () => {
+    const loaded = new Set<string>();
+    const load = (file: string): void => {
+      if (loaded.has(file)) return;
+      loaded.add(file);
+      for (const { from, to, typeOnly, isLate } of inside) if (from === file && !typeOnly && !isLate) load(to);
+    };
+    load('src/extension.ts');
+    const sizes = modules.filter(({ file }) => loaded.has(file)).map(({ file, text }) => ({ file, size: text.length }));
+    const largest = sizes.sort((a, b) => b.size - a.size).map(({ file, size }) => `${file} ${size}`);
+    const sum = sizes.reduce((all, { size }) => all + size, 0);
+    assert.ok(sum <= mostLoadedByActivate, [sum, ...largest].join('\n'));
   });
 
   it('One place makes a host, for the product and the tests alike', () => {

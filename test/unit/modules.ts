@@ -13,6 +13,8 @@ interface Import {
   /** A path below `src` or `test`, or the name of a package. */
   readonly to: string;
   readonly typeOnly: boolean;
+  /** True for `import()`, which loads the module when it runs. */
+  readonly isLate?: boolean;
   /** The imported names, or `*` for everything. */
   readonly names: readonly string[];
 }
@@ -43,12 +45,12 @@ export function moduleOf(full: string): Module {
   const imports: Import[] = [];
   const exports: string[] = [];
   const uses = new Map<string, number>();
-  const imported = (specifier: ts.Node, typeOnly: boolean, names: readonly string[]): void => {
+  const imported = (specifier: ts.Node, typeOnly: boolean, names: readonly string[], isLate = false): void => {
     if (!ts.isStringLiteral(specifier)) return;
     const to = specifier.text.startsWith('.')
       ? relative(path.resolve(path.dirname(full), specifier.text.replace(/\.js$/, '.ts')))
       : specifier.text;
-    imports.push({ from: file, to, typeOnly, names });
+    imports.push({ from: file, to, typeOnly, isLate, names });
   };
   const visit = (node: ts.Node): void => {
     if (ts.isIdentifier(node)) uses.set(node.text, (uses.get(node.text) ?? 0) + 1);
@@ -61,7 +63,7 @@ export function moduleOf(full: string): Module {
     } else if (ts.isExportDeclaration(node) && node.moduleSpecifier) {
       imported(node.moduleSpecifier, node.isTypeOnly, ['*']);
     } else if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword && node.arguments[0]) {
-      imported(node.arguments[0], false, ['*']);
+      imported(node.arguments[0], false, ['*'], true);
     } else if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument)) {
       imported(node.argument.literal, true, ['*']);
     }

@@ -1,6 +1,5 @@
 /** Makes problems of config files. Possible secrets (`env`, `headers`, `url`, `sessionId`) never become part of a text. */
 import type { Place, Problem, ProblemCode, Severity } from '../base/problem.js';
-import { startOfFile } from './model.js';
 import { withoutSecrets } from '../base/secrets.js';
 import { clipped } from '../base/text.js';
 import { keysOf, suggestKey, type KeyLevel } from './keys.js';
@@ -99,13 +98,6 @@ export function envUnset(place: Place, variable: string, target: string, similar
 export function twoSources(place: Place, owner: string, first: string, other: string): Problem {
   const message = `${owner} names both \`${first}\` and \`${other}\`; its value can come from only one of them.`;
   return problem('wrong-type', 'error', place, message, 'Remove one of the two.');
-}
-
-/** @param reason a phrase @param kept true if the file's previous content stays in effect */
-export function fileUnreadable(file: string, reason: string, kept = false): Problem {
-  const place = { file, range: startOfFile };
-  const message = `The config file cannot be read: ${reason}.${kept ? ' Its previous content stays in effect.' : ''}`;
-  return problem('file-unreadable', 'error', place, message, 'Make it a regular file in UTF-8 that you can read.');
 }
 
 export function idInOtherFolder(place: Place, id: string, first: Place): Problem {

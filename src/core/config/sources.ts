@@ -1,7 +1,8 @@
 /** A file is listed once (C5). If home is a workspace folder, its file is the workspace's and needs approval (S1). */
 import path from 'node:path';
 import { isBelow, samePath } from '../base/paths.js';
-import type { SourceOrigin, SourceText } from './model.js';
+import type { Problem } from '../base/problem.js';
+import { startOfFile, type SourceOrigin, type SourceText } from './model.js';
 
 export type SourceFile = Required<Pick<SourceText, 'file' | 'folder' | 'origin'>>;
 
@@ -43,3 +44,18 @@ export const originWords: Readonly<Record<SourceOrigin, string>> = {
   mcprc: mcprcPath,
   user: `~/${mindsPath}`,
 };
+
+/**
+ * `activate` needs no other problem of config files, so this one is apart from them (P1).
+ * @param reason a phrase
+ * @param kept true if the file's previous content stays in effect
+ */
+export function fileUnreadable(file: string, reason: string, kept = false): Problem {
+  return {
+    code: 'file-unreadable',
+    severity: 'error',
+    message: `The config file cannot be read: ${reason}.${kept ? ' Its previous content stays in effect.' : ''}`,
+    fix: 'Make it a regular file in UTF-8 that you can read.',
+    place: { file, range: startOfFile },
+  };
+}

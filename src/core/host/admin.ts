@@ -6,10 +6,11 @@ import { messageOf } from '../base/text.js';
 import { builtInToolset } from '../config/model.js';
 import { folderOf } from '../config/sources.js';
 import type { ClientKind, Fields } from '../protocol/client.js';
-import type { ServerState, ServerStatus, StatusSnapshot } from '../reconcile/status.js';
+import type { ServerStatus, StatusSnapshot } from '../reconcile/status.js';
 import { noResources, type ServedTool, type Toolset } from '../tools/catalogue.js';
 import { adminShortName, editorId } from '../tools/editorNames.js';
 import { toolsAlone } from '../tools/features.js';
+import { whyDown } from './configuredToolsets.js';
 
 export const adminId = builtInToolset;
 
@@ -227,25 +228,6 @@ function howToApprove({ id, origin, approval }: Waiting): string {
   // A person approves the folder of the workspace in which their own server runs.
   const folder = origin === 'user' ? directory : source && folderOf(source);
   return `by \`${approveCommand(id, folder)}\` at a terminal, or in the editor`;
-}
-
-/** Each completes "its server is …". */
-const whyDownIn: Readonly<Record<ServerState['kind'], string>> = {
-  disabled: 'disabled',
-  starting: 'starting',
-  invalid: 'misconfigured',
-  pending: 'waiting for a person to approve its start',
-  signInNeeded: 'waiting for a person to sign in',
-  reconnecting: 'being connected again',
-  failed: 'not able to run',
-  stopped: 'stopped by a person',
-  running: 'not ready',
-  idle: 'not ready',
-  remembered: 'not ready',
-};
-
-export function whyDown({ kind }: ServerState): string {
-  return whyDownIn[kind];
 }
 
 export function whyNothing(server: Waiting): string {

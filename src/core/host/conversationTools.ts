@@ -1,11 +1,12 @@
 /** Joins the conversations of `@minds` to the host and to results, past the gateway. */
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/sdk/types.js';
 import { randomUUID } from 'node:crypto';
-import { adminId, releaseTool, whyDown } from './admin.js';
+import { releaseTool } from './admin.js';
+import { configuredToolsets } from './configuredToolsets.js';
 import { appOf } from '../apps/toolMeta.js';
 import { BoundedMap } from '../base/boundedMap.js';
 import type { ModelSetup } from '../minds/conversation.js';
-import { grantedOf, type ConfiguredToolset, type Grant } from '../team/grants.js';
+import { grantedOf, type Grant } from '../team/grants.js';
 import { instructionsOf } from '../minds/instructions.js';
 import type { ContentPart, ConversationTool, ToolResult, ToolRunner } from '../minds/model.js';
 import type { Host } from './hostContract.js';
@@ -83,16 +84,6 @@ export function heldBy(conversation: string, snapshot: StatusSnapshot): string[]
   return snapshot.servers
     .filter(({ instances }) => instances.some(({ use }) => use.kind === 'leased' && use.conversation === conversation))
     .map(({ id }) => id);
-}
-
-/** Returns every toolset that can be granted, in the order of the catalogue, the built-in one last. */
-export function configuredToolsets(snapshot: StatusSnapshot, toolsets: readonly Toolset[]): ConfiguredToolset[] {
-  const up = new Set(toolsets.map(({ id }) => id));
-  const why = snapshot.servers.length > 0 ? 'switched off by a setting' : 'not needed, because no server is configured';
-  return [
-    ...snapshot.servers.map(({ id, state }) => ({ id, down: up.has(id) ? undefined : whyDown(state) })),
-    { id: adminId, down: up.has(adminId) ? undefined : why },
-  ];
 }
 
 function toolsOf({ id, tools }: Toolset, host: Pick<Host, 'completed'>): ConversationTool[] {

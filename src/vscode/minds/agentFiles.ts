@@ -12,7 +12,7 @@ import type { AgentOfMember } from '../../core/team/agentFiles.js';
 import type { Member, Team } from '../../core/team/team.js';
 import { refuseOutside } from '../../core/files/realFiles.js';
 import { readContent, realDisk } from '../../core/files/watchedFile.js';
-import { configuredToolsets } from '../../core/host/conversationTools.js';
+import { configuredToolsets } from '../../core/host/configuredToolsets.js';
 import { openDocument } from '../views/review/documents.js';
 import { present, whyNothingRuns } from '../views/phrases.js';
 import { makeFolders, type FolderMaker } from './newFolders.js';

@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import { inert } from '../../core/base/inert.js';
 import type { Place, Problem } from '../../core/base/problem.js';
 import { startOfFile } from '../../core/config/model.js';
-import { configuredToolsets } from '../../core/host/conversationTools.js';
+import { configuredToolsets } from '../../core/host/configuredToolsets.js';
 import type { Shell } from '../engine/shell.js';
 import type { CallPages } from '../views/calls/callsView.js';
 import type { EngineSlot, WindowState } from '../engine/engineSlot.js';

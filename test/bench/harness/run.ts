@@ -20,6 +20,8 @@ export interface Product {
   readonly dist: string;
   /** The part that `activate()` loads if there is a config file. */
   readonly engine: string;
+  /** The part with the lists of earlier windows. */
+  readonly offerFiles: string;
   readonly guardian: string;
 }
 
@@ -110,9 +112,12 @@ export class Run {
       cwd: copy,
     });
     const dist = join(copy, 'dist');
-    const engine = readdirSync(join(dist, 'chunks')).find((name) => /^engine-\w+\.js$/.test(name));
-    if (engine === undefined) throw new Error('The build has no part of its own for src/vscode/engine/engine.ts.');
-    return { dist, engine: join(dist, 'chunks', engine), guardian: join(dist, 'guardian.js') };
+    const part = (module: string): string => {
+      const found = readdirSync(join(dist, 'chunks')).find((name) => /^(\w+)-\w+\.js$/.exec(name)?.[1] === module);
+      if (found === undefined) throw new Error(`The build has no part of its own for the module ${module}.`);
+      return join(dist, 'chunks', found);
+    };
+    return { dist, engine: part('engine'), offerFiles: part('offerFiles'), guardian: join(dist, 'guardian.js') };
   }
 
   private async buildPrograms(): Promise<string> {

@@ -11,7 +11,7 @@ import { cpuTime, readMemory } from '../harness/usage.js';
 import { nextEvent } from '../../../src/core/base/events.js';
 import { hadConversations } from '../../support/core/hadConversations.js';
 import { CallFile } from '../../../src/core/files/callFile.js';
-import { OfferFiles } from '../../../src/core/remembered/offerFiles.js';
+import type * as offerFilesModule from '../../../src/core/remembered/offerFiles.js';
 import { Secrets } from '../../support/core/person.js';
 import { now, serve } from '../harness/served.js';
 
@@ -27,6 +27,7 @@ const clock: Clock = {
 
 interface Product {
   readonly engine: string;
+  readonly offerFiles: string;
   readonly guardian: string;
 }
 
@@ -48,8 +49,10 @@ interface Start {
 
 /** Reads the data of earlier windows while the engine loads, like the extension. */
 async function create({ product, kept, conversations }: Start): Promise<engineModule.Engine> {
-  const reading = kept === undefined ? undefined : OfferFiles.open(kept, fail);
   const load = createRequire(__filename);
+  // As part of the product, it shares with the engine what it has found out about the tools.
+  const reading =
+    kept === undefined ? undefined : (load(product.offerFiles) as typeof offerFilesModule).OfferFiles.open(kept, fail);
   const { createEngine } = load(product.engine) as typeof engineModule;
   const offers = await reading;
   return createEngine({

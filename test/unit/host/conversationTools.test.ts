@@ -4,12 +4,8 @@ import path from 'node:path';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { Emitter } from '../../../src/core/base/events.js';
 import { silentLog } from '../../support/fakes/silentLog.js';
-import {
-  configuredToolsets,
-  createConversationTools,
-  heldBy,
-  type Speaker,
-} from '../../../src/core/host/conversationTools.js';
+import { configuredToolsets } from '../../../src/core/host/configuredToolsets.js';
+import { createConversationTools, heldBy, type Speaker } from '../../../src/core/host/conversationTools.js';
 import type { ToolResult } from '../../../src/core/minds/model.js';
 import { completed } from '../../../src/core/tools/override.js';
 import { compilePattern } from '../../../src/core/tools/patterns.js';

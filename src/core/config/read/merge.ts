@@ -4,7 +4,8 @@ import { isEnabled } from '../model.js';
 import type { ConfigModel, ConfigDeps, ConfiguredServer, ParsedSource, SourceText } from '../model.js';
 import { parseMcprc } from './mcprc.js';
 import { parseMindsFile } from './parse.js';
-import { fileUnreadable, idInOtherFolder, serverShadowed } from '../problems.js';
+import { idInOtherFolder, serverShadowed } from '../problems.js';
+import { fileUnreadable } from '../sources.js';
 
 type AcceptedSource = Extract<ParsedSource, { kind: 'accepted' }>;
 

@@ -25,7 +25,11 @@ const viewId = 'mcpToolsets.calls';
 /** The rows in sight without scrolling. */
 const newest = 20;
 
-export function showCalls({ slot, clock, titles }: Shell, pages: CallPages, file: string | undefined): Disposable {
+export function showCalls(
+  { slot, clock, titles }: Shell,
+  pages: CallPages,
+  fileOf: () => string | undefined,
+): Disposable {
   const log = new FactLog(mostFacts);
   const rows = new CallRows(log, () => ({ now: clock.now(), titleOf: titles.of }));
   const view = window.createTreeView(viewId, { treeDataProvider: rows, showCollapseAll: true });
@@ -33,7 +37,8 @@ export function showCalls({ slot, clock, titles }: Shell, pages: CallPages, file
   const follow = (): void => {
     following?.dispose();
     following = undefined;
-    if (!view.visible || file === undefined) return;
+    const file = view.visible ? fileOf() : undefined;
+    if (file === undefined) return;
     // The view may have missed a part of the file since it was last visible.
     log.take([], true);
     following = followCalls(file, clock, (lines, isWhole) => {
@@ -116,6 +121,7 @@ export function showCalls({ slot, clock, titles }: Shell, pages: CallPages, file
       if (uri) await makePrivateFile(uri.fsPath, lines);
     },
     clearCalls: async () => {
+      const file = fileOf();
       if (file === undefined) return;
       const detail = inert`The record is shared by all programs that serve this folder. Exported files stay.`;
       const question = inert`Remove the record of calls of this folder?`;
@@ -125,8 +131,11 @@ export function showCalls({ slot, clock, titles }: Shell, pages: CallPages, file
       await following?.readNow();
     },
   });
-  follow();
-  show();
+  // `activate` must not wait for files (P1).
+  const begin = setImmediate(() => {
+    follow();
+    show();
+  });
   return vscode.Disposable.from(
     view,
     registered,
@@ -135,7 +144,10 @@ export function showCalls({ slot, clock, titles }: Shell, pages: CallPages, file
     titles.onDidChange(() => view.visible && rows.show()),
     onDidChangeSettings(['mcpToolsets.calls'], show),
     asTimePasses(clock, () => view.visible && log.all.length > 0 && rows.show()),
-    toDisposable(() => following?.dispose()),
+    toDisposable(() => {
+      clearImmediate(begin);
+      following?.dispose();
+    }),
   );
 }
 
