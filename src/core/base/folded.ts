@@ -11,22 +11,23 @@ const continued = '  … ';
 /** @param lead goes in front of the line @param mark goes in front of each continuation */
 export function folded(line: string, width: number, lead = '', mark = continued): string[] {
   const lines: string[] = [];
-  let text = lead;
-  let used = lead.length;
-  for (const [at, character] of [...line].entries()) {
-    const columns = columnsOf(character);
+  let [head, start, used] = [lead, 0, lead.length];
+  for (let at = 0; at < line.length;) {
+    const unit = line.charCodeAt(at);
+    // A character of two units is never cut.
+    const isPair = (unit & 0xfc00) === 0xd800 && (line.charCodeAt(at + 1) & 0xfc00) === 0xdc00;
+    const columns = columnsOf(unit);
     if (used + columns > width && at > 0) {
-      lines.push(text);
-      text = mark;
-      used = mark.length;
+      lines.push(head + line.slice(start, at));
+      [head, start, used] = [mark, at, mark.length];
     }
-    text += character;
     used += columns;
+    at += isPair ? 2 : 1;
   }
-  return [...lines, text];
+  return [...lines, head + line.slice(start)];
 }
 
 /** A non-ASCII character may be two columns wide, and a tab eight. */
-function columnsOf(character: string): number {
-  return character === '\t' ? 8 : character >= ' ' && character <= '~' ? 1 : 2;
+function columnsOf(unit: number): number {
+  return unit === 9 ? 8 : unit >= 0x20 && unit <= 0x7e ? 1 : 2;
 }
