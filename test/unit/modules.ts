@@ -14,7 +14,7 @@ interface Import {
   readonly to: string;
   readonly typeOnly: boolean;
   /** True for `import()`, which loads the module when it runs. */
-  readonly isLate?: boolean;
+  readonly isLate: boolean;
   /** The imported names, or `*` for everything. */
   readonly names: readonly string[];
 }

@@ -13,21 +13,19 @@ export function folded(line: string, width: number, lead = '', mark = continued)
   const lines: string[] = [];
   let [head, start, used] = [lead, 0, lead.length];
   for (let at = 0; at < line.length;) {
-    const unit = line.charCodeAt(at);
-    // A character of two units is never cut.
-    const isPair = (unit & 0xfc00) === 0xd800 && (line.charCodeAt(at + 1) & 0xfc00) === 0xdc00;
-    const columns = columnsOf(unit);
+    const code = line.codePointAt(at) ?? 0;
+    const columns = columnsOf(code);
     if (used + columns > width && at > 0) {
       lines.push(head + line.slice(start, at));
       [head, start, used] = [mark, at, mark.length];
     }
     used += columns;
-    at += isPair ? 2 : 1;
+    at += code > 0xffff ? 2 : 1;
   }
   return [...lines, head + line.slice(start)];
 }
 
 /** A non-ASCII character may be two columns wide, and a tab eight. */
-function columnsOf(unit: number): number {
-  return unit === 9 ? 8 : unit >= 0x20 && unit <= 0x7e ? 1 : 2;
+function columnsOf(code: number): number {
+  return code === 9 ? 8 : code >= 0x20 && code <= 0x7e ? 1 : 2;
 }
