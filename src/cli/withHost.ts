@@ -108,7 +108,7 @@ export async function withHost(run: Run, use: (running: RunningHost) => Promise<
   const record = new CallFile(callFileOf(folder, homedir()), systemClock, (error) =>
     complain(`The record of calls could not be written: ${reasonOf(error)}.`),
   );
-  core.recorder.onDidRecord((fact) => record.note(fact));
+  core.recorder.onDidRecord((lines) => record.note(lines));
   const waiting = newLines(complain);
   host.onDidChange((snapshot) => waiting(approvals.waitingLines(snapshot)));
   const store = new DisposableStore('command');

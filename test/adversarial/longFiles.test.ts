@@ -3,6 +3,7 @@
  * text is the whole file, or each key and each value of an entry.
  */
 import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
 import { agentKinds } from '../../src/core/agents/agents.js';
 import { describeLaunch } from '../../src/core/approval/fingerprint.js';
 import { relocated } from '../../src/core/approval/worktree.js';
@@ -370,6 +371,7 @@ const notFed: Readonly<Record<string, readonly string[]>> = {
     'callLines',
     'followCalls',
     'clearCalls',
+    'writeLauncher',
     'notedAddress',
     'lock',
     'underLock',
@@ -398,6 +400,8 @@ const notFed: Readonly<Record<string, readonly string[]>> = {
 describe('long texts in files, and of newer servers and pages', function () {
   this.timeout(1_800_000);
 
+  const files = readdirSync('.');
+
   it('Long texts in files are given to everything that reads them', () =>
     assertEachIsFed(
       rooms,
@@ -410,4 +414,6 @@ describe('long texts in files, and of newer servers and pages', function () {
     it(`${taking.file} ${taking.name} takes linear time`, async () => assertLinear(await plainReader(taking), ofFile));
   }
   for (const [what, read] of all) it(`${what}: read in linear time`, () => assertLinear(read, ofFile));
+
+  it('No text becomes a file', () => assert.deepEqual(readdirSync('.'), files));
 });

@@ -19,6 +19,11 @@ export function jsonLines(values: readonly unknown[]): string {
   return values.map((value) => `${JSON.stringify(value)}\n`).join('');
 }
 
+/** Without empty ones. */
+export function linesOf(text: string): string[] {
+  return text.split('\n').filter((line) => line !== '');
+}
+
 /** Returns JSON with a line for each value. Other texts, and those longer than `most`, stay as they are. */
 export function laidOut(text: string, most: number): string {
   if (text.length > most || !/^\s*[{[]/.test(text)) return text;

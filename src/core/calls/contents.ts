@@ -3,31 +3,47 @@
  * values together have about `mostSize` characters at most, and the logs about `mostLog`.
  */
 import { isObject } from '../base/isObject.js';
-import type { Progress } from '../protocol/request.js';
+import type { OtherOutcome, Progress, ToolOutcome, ToolsetCall, ToolsetRequest } from '../protocol/request.js';
 import type { CallFact } from './fact.js';
 
-type KeptCall = ReturnType<typeof keptOf>;
+type KeptCall = Partial<Record<'given' | 'sent' | 'outcome' | 'received', unknown>> & {
+  readonly id: string;
+  readonly progress?: readonly Progress[];
+};
 
 export type CallContent = NonNullable<ReturnType<CallContents['get']>>;
 
 const none: readonly never[] = [];
+const notEnded = { kind: 'cancelled' } as const;
 
-/** A request while it runs, and after it until its content is kept. One object of one layout, because each call pays for it (P11). */
+/** A request while it runs, and until its content is kept. One object of one layout, because each call pays for it (P11). */
 export class Recording {
-  fact: CallFact | undefined = undefined;
   id = '';
+  took = 0;
   instance: string | undefined = undefined;
   published: string | undefined = undefined;
   original: string | undefined = undefined;
   sent: unknown = undefined;
-  outcome: unknown = undefined;
+  outcome: ToolOutcome | OtherOutcome = notEnded;
+  /** Of what is kept, in characters; infinite for a value that is too large. */
+  size = Infinity;
   received: unknown = undefined;
+  /** What the client got, as it was written. */
+  text: string | undefined = undefined;
   progress: readonly Progress[] = none;
 
   constructor(
-    readonly given: unknown,
+    readonly request: ToolsetCall | ToolsetRequest,
     readonly at: number,
   ) {}
+
+  get given(): unknown {
+    return 'tool' in this.request ? this.request.arguments : this.request.params;
+  }
+
+  get result(): unknown {
+    return this.outcome.kind === 'result' ? this.outcome.result : undefined;
+  }
 
   onFound({ published, original }: { readonly published: string; readonly original: string }): void {
     this.published = published;
@@ -42,28 +58,31 @@ export class Recording {
   onProgress(one: Progress): void {
     if (this.progress.length < mostProgress) this.progress = [...this.progress, one];
   }
+
+  onWritten(received: unknown, text?: unknown): void {
+    this.received = received;
+    if (typeof text === 'string') this.text = text;
+  }
+
+  end(id: string, outcome: ToolOutcome | OtherOutcome, at: number): void {
+    this.id = id;
+    this.outcome = outcome;
+    this.took = at - this.at;
+  }
 }
 
 const mostSize = 50 << 20;
 const mostProgress = 100;
 
 /** Calls of about the same age go together: removing single ones would cost every call. */
-interface Generation {
-  readonly calls: Recording[];
-  readonly written: Buffer[];
-  size: number;
-}
-
 const generations = 16;
 
 /** In characters. Smaller contents are written out together, because bytes lie outside the collector's heap (P11). */
 const smallSize = 4_000;
-const writtenTogether = 16;
 
 export class CallContents {
-  private kept: Generation[] = [];
-  /** The newest small ones. The first half is written at a time, because the agent's result comes shortly after the end. */
-  private small: Recording[] = [];
+  /** Bytes hold a list of calls as JSON. */
+  private kept: { readonly calls: (KeptCall | Buffer)[]; size: number }[] = [];
   private size = 0;
   readonly logs = new RecentLogs();
 
@@ -76,55 +95,65 @@ export class CallContents {
     return { given, sent, outcome, received, progress, log: this.logs.during(fact) };
   }
 
-  lastFact(id: string): CallFact | undefined {
-    return this.recordings().find((recording) => recording.id === id)?.fact;
-  }
-
-  /** Keeps an ended call. The oldest calls make room. @param size in characters; infinite for a value that is too large */
-  keep(recording: Recording, size: number): void {
-    if (size > this.most) return;
+  /** Keeps ended calls. The oldest ones make room. */
+  keep(calls: readonly Recording[]): void {
+    const small: string[] = [];
     let newest = this.kept.at(-1);
-    if (!newest || newest.size >= this.most / generations)
-      this.kept.push((newest = { calls: [], written: [], size: 0 }));
-    newest.size += size;
-    this.size += size;
-    if (size > smallSize) newest.calls.push(recording);
-    else if (this.small.push(recording) >= 2 * writtenTogether) {
-      newest.written.push(Buffer.from(JSON.stringify(this.small.splice(0, writtenTogether).map(keptOf))));
+    for (const call of calls) {
+      const { size } = call;
+      if (size > this.most) continue;
+      if (!newest || newest.size >= this.most / generations) this.kept.push((newest = { calls: [], size: 0 }));
+      newest.size += size;
+      this.size += size;
+      if (size > smallSize) newest.calls.push(keptOf(call));
+      else small.push(jsonOf(call));
     }
+    if (small.length > 0) newest?.calls.push(Buffer.from(`[${small.join()}]`));
     while (this.size > this.most) this.size -= this.kept.shift()?.size ?? 0;
   }
 
   clear(): void {
     this.kept = [];
-    this.small = [];
     this.size = 0;
     this.logs.begin();
   }
 
   private find(id: string): KeptCall | undefined {
-    const isIt = (call: { readonly id: string }): boolean => call.id === id;
-    const recording = this.recordings().find(isIt);
-    if (recording) return keptOf(recording);
-    const written = this.kept.flatMap((generation) => generation.written).filter((bytes) => bytes.includes(id));
-    return written.flatMap((bytes) => JSON.parse(bytes.toString()) as KeptCall[]).find(isIt);
-  }
-
-  private recordings(): readonly Recording[] {
-    return [...this.small, ...this.kept.flatMap(({ calls }) => calls)];
+    for (const one of this.kept.flatMap(({ calls }) => calls)) {
+      const calls = !Buffer.isBuffer(one) ? [one] : one.includes(id) ? (JSON.parse(one.toString()) as KeptCall[]) : [];
+      const found = calls.find((call) => call.id === id);
+      if (found) return found;
+    }
+    return undefined;
   }
 }
 
 /** As the agent gave it and got it, and as the server got it and gave it. A part with the same value on both sides is left out. */
-function keptOf({ id, given, sent, outcome, received, progress }: Recording) {
+function keptOf({ id, given, sent, outcome, result, received, progress }: Recording): KeptCall {
   return {
     id,
     given,
-    sent: sent === given ? undefined : sent,
-    outcome,
-    received: received === outcome ? undefined : received,
-    progress: progress.length > 0 ? progress : undefined,
+    ...(sent !== given && { sent }),
+    outcome: result ?? outcome,
+    ...(received !== result && { received }),
+    ...(progress.length > 0 && { progress }),
   };
+}
+
+/** The same as JSON. The written result is used again, because writing it takes most of the time (P11). */
+function jsonOf(call: Recording): string {
+  const { id, given, sent, outcome, result, received, text, progress } = call;
+  const isSame = received === result;
+  let json = `{"id":"${id}"`;
+  const add = (key: string, value: unknown, written = JSON.stringify(value)): void => {
+    if (value !== undefined) json += `,"${key}":${written}`;
+  };
+  add('given', given);
+  if (sent !== given) add('sent', sent);
+  add('outcome', result ?? outcome, isSame ? text : undefined);
+  if (!isSame) add('received', received, text);
+  if (progress.length > 0) add('progress', progress);
+  return `${json}}`;
 }
 
 interface LogLine {

@@ -1,6 +1,6 @@
 /**
  * The facts of the last calls of a folder, as JSON Lines in the user's home. Several processes add to it. Lines wait for
- * up to a second, so no call waits for the disk; a crash loses no more. Invariant: at most twice `mostFacts` lines.
+ * less than a second, so no call waits for the disk; a crash loses no more. Invariant: at most twice `mostFacts` lines.
  */
 import { appendFile, rm } from 'node:fs/promises';
 import path from 'node:path';
@@ -8,16 +8,14 @@ import type { Clock } from '../base/clock.js';
 import type { Disposable } from '../base/disposables.js';
 import { SingleFlight } from '../base/singleFlight.js';
 import { makePrivateFile } from '../base/privateFile.js';
-import { jsonLines } from '../base/text.js';
+import { linesOf } from '../base/text.js';
 import { anyBytes, readAdded, readBytes, readTextFile, type ReadSoFar } from '../base/textFile.js';
 import { underLock } from './fileLock.js';
 import { watchFolderOf } from './folderWatch.js';
 import { tokenFileOf } from './tokenFile.js';
 
 export const mostFacts = 10_000;
-const flushMs = 1_000;
-/** Facts are written out together, because one at a time takes longer (P11). */
-const writtenTogether = 32;
+const flushMs = 750;
 const largestFile = 32 << 20;
 
 export function callFileOf(folder: string, home: string): string {
@@ -72,10 +70,6 @@ export function followCalls(
   };
 }
 
-function linesOf(text: string): string[] {
-  return text.split('\n').filter((line) => line !== '');
-}
-
 const newline = 0x0a;
 
 /** Looks only for the ends of lines, because reading the lines took longer than writing their facts (P11). */
@@ -85,11 +79,8 @@ function lastLines(bytes: Buffer, most: number): { readonly bytes: Buffer; reado
   return { bytes: bytes.subarray(start), count };
 }
 
-export class CallFile implements Disposable {
-  private waiting: unknown[] = [];
-  /** Written out already, each of several lines. */
-  private ready: string[] = [];
-  private readyLines = 0;
+export class CallFile {
+  private waiting = '';
   private timer: Disposable | undefined;
   private writing: Promise<void> = Promise.resolve();
   private lines: number | undefined;
@@ -101,8 +92,9 @@ export class CallFile implements Disposable {
     private onFailure: ((error: unknown) => void) | undefined,
   ) {}
 
-  note(fact: unknown): void {
-    if (this.waiting.push(fact) >= writtenTogether) this.writeOut();
+  /** @param lines each with its end */
+  note(lines: string): void {
+    this.waiting += lines;
     this.timer ??= this.clock.after(flushMs, () => void this.flush());
   }
 
@@ -110,30 +102,19 @@ export class CallFile implements Disposable {
   async flush(): Promise<void> {
     this.timer?.dispose();
     this.timer = undefined;
-    this.writeOut();
-    const { ready, readyLines } = this;
-    this.ready = [];
-    this.readyLines = 0;
+    const { waiting } = this;
+    this.waiting = '';
     const failed = (error: unknown): void => {
       this.onFailure?.(error);
       this.onFailure = undefined;
     };
-    if (readyLines > 0) this.writing = this.writing.then(() => this.write(ready.join(''), readyLines)).catch(failed);
+    if (waiting !== '') this.writing = this.writing.then(() => this.write(waiting)).catch(failed);
     await this.writing;
   }
 
-  private writeOut(): void {
-    this.ready.push(jsonLines(this.waiting));
-    this.readyLines += this.waiting.length;
-    this.waiting = [];
-  }
-
-  dispose(): void {
-    void this.flush();
-  }
-
-  private write(text: string, lines: number): Promise<void> {
+  private write(text: string): Promise<void> {
     return underLock(this.file, this.clock, async () => {
+      const { length: lines } = linesOf(text);
       if (this.lines !== undefined && this.lines + lines <= 2 * mostFacts) {
         await appendFile(this.file, text, { mode: 0o600 });
         this.lines += lines;

@@ -121,7 +121,7 @@ async function readable(
   const advice = tool === undefined ? undefined : releaseByName(tool, toolset);
   const notes = outcome.news ? [leaseNote(toolset, outcome.news, advice)] : [];
   const received = withNotes(result, notes, true);
-  if (outcome.record) outcome.record.received = received;
+  outcome.record?.onWritten(received);
   const { content, structuredContent, isError } = received;
   const parts = content.flatMap(partOf);
   if (structuredContent !== undefined) parts.push({ kind: 'text', text: JSON.stringify(structuredContent) });

@@ -80,8 +80,8 @@ export type LeaseNews =
 /** Why a call has no answer of its server. `reason` has no text of a server or an agent. */
 export type Unanswered = Readonly<{ kind: 'refused' | 'timed out' | 'lost' | 'not sent'; reason: string }>;
 
-/** For the record of calls (H1b): the id of the fact. `received` has to be set to the result as the client gets it. */
-type Recorded = { record?: { readonly id: string; received: unknown } };
+/** For the record of calls (H1b): the id of the fact. `onWritten` is called with the result as the client gets it. */
+type Recorded = { record?: { readonly id: string; onWritten(received: unknown, json?: unknown): void } };
 
 export type ToolOutcome = Outcome<
   CallToolResult,

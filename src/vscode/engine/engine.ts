@@ -75,7 +75,7 @@ export function createEngine(deps: EngineDeps) {
   const notRecorded = (error: unknown): void =>
     hostLog.write('warn', `The record of calls could not be written: ${messageOf(error)}`);
   const record = folder === undefined ? undefined : new CallFile(callFileOf(folder, home), clock, notRecorded);
-  recorder.onDidRecord((fact) => record?.note(fact));
+  recorder.onDidRecord((lines) => record?.note(lines));
 
   let servesAgentHost = false;
   const agentHostBegan = new Emitter<void>();

@@ -160,7 +160,7 @@ class ChatExchange {
     await this.ready();
     if (!model.callsTools) stream.markdown(formatted`*${model.name} cannot call tools; it answers without them.*\n\n`);
     const pageOf = (record: string): vscode.Uri | undefined => {
-      const fact = slot.engine?.recorder.contents.lastFact(record);
+      const fact = slot.engine?.recorder.latestFact(record);
       return fact && pages.of(fact);
     };
     const audience = chatAudience({ stream, pageOf, artifacts, files: filesIn(this.past.messages), redact });

@@ -131,7 +131,7 @@ serve({
     const { record } = given;
     if (record) {
       const file = new CallFile(record, clock, fail);
-      engine.recorder.onDidRecord((fact) => file.note(fact));
+      engine.recorder.onDidRecord((lines) => file.note(lines));
     }
     const loaded = now() - begun;
     const settled = engine.host.setSources([source(text)]).then(() => now() - begun);
@@ -220,7 +220,11 @@ serve({
   /** Returns the longest hold-up since then, in milliseconds of the thread's processor time. */
   heldUp,
 
-  cpu: cpuTime,
+  /** With the record of the calls until now, which would otherwise fall into the next turn. */
+  cpu() {
+    running().recorder.flush();
+    return cpuTime();
+  },
   memory: readMemory,
 
   async end() {

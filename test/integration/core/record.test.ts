@@ -1,7 +1,8 @@
 /** The record of calls: facts of requests and servers, and what went in and out (H1b). */
 import assert from 'node:assert/strict';
 import type { CallContent } from '../../../src/core/calls/contents.js';
-import { isCall, type CallFact, type Fact } from '../../../src/core/calls/fact.js';
+import { isCall, parseFact, type CallFact, type Fact } from '../../../src/core/calls/fact.js';
+import { linesOf } from '../../../src/core/base/text.js';
 import { Agent } from '../../support/core/agent.js';
 import { fixture, rawWith } from '../../support/core/configText.js';
 import { SessionClient } from '../../support/core/sessionClient.js';
@@ -9,18 +10,22 @@ import { endStages, startStage, type Stage } from '../../support/core/stage.js';
 
 describe('core: the record of calls', () => {
   let stage: Stage;
-  let facts: Fact[];
+  let lines: string;
 
   beforeEach(async () => {
     stage = await startStage();
-    facts = [];
-    stage.core.recorder.onDidRecord((fact) => void facts.push(fact));
+    lines = '';
+    stage.core.recorder.onDidRecord((added) => (lines += added));
   });
 
   afterEach(endStages);
 
-  const calls = (): CallFact[] => facts.filter(isCall);
-  const events = (): string[] => facts.flatMap((fact) => (isCall(fact) ? [] : [`${fact.event} ${fact.toolset}`]));
+  const facts = (): Fact[] => {
+    stage.core.recorder.flush();
+    return linesOf(lines).map((line) => parseFact(line) ?? assert.fail(line));
+  };
+  const calls = (): CallFact[] => facts().filter(isCall);
+  const events = (): string[] => facts().flatMap((fact) => (isCall(fact) ? [] : [`${fact.event} ${fact.toolset}`]));
   const contentOf = (fact: CallFact | undefined): CallContent | undefined =>
     fact && stage.core.recorder.contents.get(fact);
 
@@ -36,12 +41,14 @@ describe('core: the record of calls', () => {
     for (const event of ['started a', 'start failed gone', 'died a', 'released a', 'edited a', 'edited gone']) {
       assert.ok(found.includes(event), `${event} in ${found.join(', ')}`);
     }
-    const died = facts.find((fact) => !isCall(fact) && fact.event === 'died');
+    const died = facts().find((fact) => !isCall(fact) && fact.event === 'died');
     const lost = calls().find(({ outcome }) => outcome === 'lost');
     assert.equal(died?.reason, 'The server process exited with code 3');
     assert.deepEqual([died.conversation, died.instance], ['two', lost?.instance]);
-    assert.equal(facts.find((fact) => !isCall(fact) && fact.event === 'start failed')?.reason, 'command-not-found');
-    const edits = facts.filter((fact) => !isCall(fact) && fact.event === 'edited').map(({ reason }) => reason);
+    assert.equal(facts().find((fact) => !isCall(fact) && fact.event === 'start failed')?.reason, 'command-not-found');
+    const edits = facts()
+      .filter((fact) => !isCall(fact) && fact.event === 'edited')
+      .map(({ reason }) => reason);
     assert.deepEqual(edits, ['its entry was removed', 'its tools or limits were changed', 'its entry was removed']);
     const [first, second] = calls();
     assert.ok(first?.instance !== undefined && first.instance !== second?.instance);
@@ -88,8 +95,8 @@ describe('core: the record of calls', () => {
     await stage.edit({
       a: { transport: 'stdio', command: 'node', args: ['-e', `console.error('${canary}'); process.exit(1)`] },
     });
-    assert.ok(facts.length >= 6, String(facts.length));
-    assert.doesNotMatch(JSON.stringify(facts), /canary|cheese/);
+    assert.ok(facts().length >= 6, lines);
+    assert.doesNotMatch(lines, /canary|cheese/);
   });
 
   it('Nothing is recorded while nobody listens', async () => {

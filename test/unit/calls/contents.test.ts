@@ -25,7 +25,7 @@ describe('the contents of calls', () => {
       ['endless', Infinity],
       ['c', 50_000],
     ] as const)
-      contents.keep(recordingOf(id), size);
+      contents.keep([recordingOf(id, size)]);
     const kept = ['a', 'b', 'large', 'endless', 'c'].filter((id) => contents.get(factOf(id)) !== undefined);
     assert.deepEqual(kept, ['b', 'c']);
     contents.clear();
@@ -39,9 +39,9 @@ describe('the contents of calls', () => {
       const recording = recordingOf(id);
       recording.onSend('files#1', { path: id, token: 'x' });
       recording.onProgress({ progress: 1 });
-      recording.outcome = { content: [{ type: 'text', text: id }] };
-      recording.received = { content: [] };
-      contents.keep(recording, 500);
+      recording.end(id, { kind: 'result', result: { content: [{ type: 'text', text: id }] } }, 0);
+      recording.onWritten({ content: [] });
+      contents.keep([recording]);
     }
     for (const id of ids) {
       assert.deepEqual(contents.get(factOf(id)), {
@@ -55,17 +55,22 @@ describe('the contents of calls', () => {
     }
   });
 
-  it('the fact of a call is found right after its end', () => {
+  it('a result that the client gets as the server gave it is kept as it was written', () => {
     const contents = new CallContents();
-    const fact = factOf('a');
-    contents.keep(Object.assign(recordingOf('a'), { fact }), 500);
-    assert.equal(contents.lastFact('a'), fact);
-    assert.equal(contents.lastFact('b'), undefined);
+    const result = { content: [{ type: 'text' as const, text: 'x' }] };
+    const [same, changed] = [recordingOf('same'), recordingOf('changed')];
+    for (const recording of [same, changed]) recording.end(recording.id, { kind: 'result', result }, 0);
+    same.onWritten(result, '{"content":"as written"}');
+    changed.onWritten({ content: [] }, '{"content":"as written"}');
+    contents.keep([same, changed]);
+    const [first, second] = ['same', 'changed'].map((id) => contents.get(factOf(id)));
+    assert.deepEqual([first?.outcome, first?.received], [{ content: 'as written' }, undefined]);
+    assert.deepEqual([second?.outcome, second?.received], [result, { content: 'as written' }]);
   });
 
   it('the oldest small calls make room too', () => {
     const contents = new CallContents(1_000_000);
-    for (let index = 0; index < 1_000; index++) contents.keep(recordingOf(`call${index}`), 3_000);
+    for (let index = 0; index < 1_000; index++) contents.keep([recordingOf(`call${index}`, 3_000)]);
     assert.equal(contents.get(factOf('call0')), undefined);
     assert.ok(contents.get(factOf('call999')));
   });
@@ -80,7 +85,7 @@ describe('the contents of calls', () => {
       ['files', 300],
     ] as const)
       contents.logs.add(server, at, `${server} ${at}`);
-    contents.keep(recordingOf('a'), 500);
+    contents.keep([recordingOf('a')]);
     assert.deepEqual(contents.get(factOf('a', 10, 20))?.log, ['files 20', 'files 100']);
   });
 
@@ -91,7 +96,7 @@ describe('the contents of calls', () => {
       contents.logs.add('files', 10, String(index));
       recording.onProgress({ progress: index });
     }
-    contents.keep(recording, 500);
+    contents.keep([recording]);
     const kept = contents.get(factOf('a', 10, 20));
     assert.deepEqual([kept?.log.length, kept?.log[0], kept?.progress.length], [200, '0', 100]);
     for (let index = 0; index < 100; index++) contents.logs.add('other', 1_000, 'x'.repeat(100_000));
@@ -99,9 +104,12 @@ describe('the contents of calls', () => {
   });
 });
 
-function recordingOf(id: string): Recording {
-  const recording = new Recording({ path: id }, 0);
-  recording.id = id;
+function recordingOf(id: string, size = 500): Recording {
+  const { signal } = new AbortController();
+  const request = { toolset: 'files', conversation: 'd1', tool: 'read', arguments: { path: id }, signal };
+  const recording = new Recording(request, 0);
+  recording.end(id, { kind: 'cancelled' }, 0);
+  recording.size = size;
   return recording;
 }
 

@@ -230,8 +230,9 @@ function callTool(asked: Fields, destination: Destination | undefined, context: 
       const hidesText = isEditor || client.traits.readsStructureAlone;
       // A note does not replace the tool's own text.
       const sent = notes ? withNotes(inVersion(own), notes, hidesText) : inVersion(own);
-      if (record) record.received = sent;
-      return written(client, result, sent);
+      const json = written(client, result, sent);
+      record?.onWritten(sent, json);
+      return json;
     },
   });
 }
