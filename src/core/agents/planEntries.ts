@@ -9,15 +9,8 @@ import { difference } from '../yaml/edits.js';
 import { isSecretName } from '../base/secrets.js';
 import { connectOf, leadsBackHere, toolsetOf } from '../import/ownEndpoint.js';
 import { agents, entryKeys, type Agent, type AgentKind, type Launcher } from './agents.js';
-import {
-  namedEntries,
-  readYamlRoot,
-  withJsonEntries,
-  withTomlEntries,
-  withYamlEntries,
-  type Entries,
-  type EntryChange,
-} from './entryWriters.js';
+import { namedEntries, readYamlRoot, withJsonEntries, withTomlEntries, withYamlEntries } from './entryWriters.js';
+import type { Entries, EntryChange } from './entryWriters.js';
 
 interface EntriesRequest {
   readonly agent: AgentKind;

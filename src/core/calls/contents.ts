@@ -6,10 +6,7 @@ import { isObject } from '../base/isObject.js';
 import type { OtherOutcome, Progress, ToolOutcome, ToolsetCall, ToolsetRequest } from '../protocol/request.js';
 import type { CallFact } from './fact.js';
 
-type KeptCall = Partial<Record<'given' | 'sent' | 'outcome' | 'received', unknown>> & {
-  readonly id: string;
-  readonly progress?: readonly Progress[];
-};
+type KeptCall = ReturnType<typeof keptOf>;
 
 export type CallContent = NonNullable<ReturnType<CallContents['get']>>;
 
@@ -129,31 +126,22 @@ export class CallContents {
 }
 
 /** As the agent gave it and got it, and as the server got it and gave it. A part with the same value on both sides is left out. */
-function keptOf({ id, given, sent, outcome, result, received, progress }: Recording): KeptCall {
+function keptOf({ id, given, sent, outcome, result, received, progress }: Recording) {
   return {
     id,
     given,
-    ...(sent !== given && { sent }),
+    sent: sent === given ? undefined : sent,
     outcome: result ?? outcome,
-    ...(received !== result && { received }),
-    ...(progress.length > 0 && { progress }),
+    received: received === result ? undefined : received,
+    progress: progress.length > 0 ? progress : undefined,
   };
 }
 
-/** The same as JSON. The written result is used again, because writing it takes most of the time (P11). */
+/** A result is used again as it was written, because writing it takes most of the time (P11). */
 function jsonOf(call: Recording): string {
-  const { id, given, sent, outcome, result, received, text, progress } = call;
-  const isSame = received === result;
-  let json = `{"id":"${id}"`;
-  const add = (key: string, value: unknown, written = JSON.stringify(value)): void => {
-    if (value !== undefined) json += `,"${key}":${written}`;
-  };
-  add('given', given);
-  if (sent !== given) add('sent', sent);
-  add('outcome', result ?? outcome, isSame ? text : undefined);
-  if (!isSame) add('received', received, text);
-  if (progress.length > 0) add('progress', progress);
-  return `${json}}`;
+  const { text, received, result } = call;
+  if (text === undefined || received !== result) return JSON.stringify(keptOf(call));
+  return `${JSON.stringify({ ...keptOf(call), outcome: undefined }).slice(0, -1)},"outcome":${text}}`;
 }
 
 interface LogLine {

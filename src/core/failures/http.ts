@@ -5,12 +5,8 @@ import type { EnvValue, HttpLaunch } from '../config/model.js';
 import { shortened } from '../protocol/inBrief.js';
 import { adviceIn, type Advice } from './likelyCause.js';
 import { failed, type StartFailure } from './startFailure.js';
-import {
-  describeReason,
-  type ProxyOnTheWay,
-  type RedirectRemedy,
-  type TransportFailureReason,
-} from './transportFailure.js';
+import { describeReason } from './transportFailure.js';
+import type { ProxyOnTheWay, RedirectRemedy, TransportFailureReason } from './transportFailure.js';
 
 interface Explanation {
   readonly code?: ProblemCode;

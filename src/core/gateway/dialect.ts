@@ -60,7 +60,7 @@ function plainer(version: SpokenVersion, entry: Fields): Fields {
 }
 
 export function toolResult(version: SpokenVersion, result: CallToolResult): CallToolResult {
-  if (version === modernVersion) return { ...result, resultType: 'complete' };
+  if (version === modernVersion) return result;
   const isNewest = isAtLeast(version, newest);
   // Since 2026-07-28 it may be any value. Older clients would drop the whole result.
   const isObjectAtMost = result.structuredContent === undefined || isObject(result.structuredContent);
@@ -73,6 +73,11 @@ export function toolResult(version: SpokenVersion, result: CallToolResult): Call
   if (isObjectAtMost && isAtLeast(version, '2025-06-18')) return { ...rest, content, structuredContent };
   const isTold = content.some(({ type }) => type === 'text');
   return { ...rest, content: isTold ? content : [...content, text(JSON.stringify(structuredContent))] };
+}
+
+/** Returns a modern result with its envelope. A copy of the result would cost all who read it (P3). @param json not empty */
+export function enveloped(json: string, serverMeta: Fields, hints = ''): string {
+  return `{"resultType":"complete",${hints}"_meta":${JSON.stringify(serverMeta)},${json.slice(1)}`;
 }
 
 /** Clients keep no result with these hints, because an edit may change it at once (X8). */

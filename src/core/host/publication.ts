@@ -60,7 +60,7 @@ export class Publication implements Disposable {
   ) {}
 
   catalogueFor(conversation: string | undefined): Catalogue {
-    if (conversation === undefined) return this.catalogue;
+    if (conversation === undefined || !this.hadOwnLists) return this.catalogue;
     const offerings = this.offerings(conversation);
     const key = offerings.flatMap(({ offered }) => offered.special ?? []).join();
     if (key === '') return this.catalogue;

@@ -5,14 +5,8 @@ import { clipped } from '../base/text.js';
 import { plainEntry } from '../config/edit/addServers.js';
 import { leadsBackHere } from './ownEndpoint.js';
 import { builtInToolset } from '../config/model.js';
-import {
-  dialects,
-  formatOfContent,
-  formatOfPath,
-  unknownProgram,
-  type Dialect,
-  type ImportFormat,
-} from './dialects.js';
+import { dialects, formatOfContent, formatOfPath, unknownProgram } from './dialects.js';
+import type { Dialect, ImportFormat } from './dialects.js';
 import { serversIn } from './forms.js';
 import type { Import, ImportedEntry, ImportedServer, ImportFolders } from './imported.js';
 import { readSource, type SourceForm } from './readSource.js';

@@ -3,14 +3,8 @@ import { isSecret, secretSpansOf, withoutSecrets, type SecretSpan } from '../bas
 import { asText } from '../base/text.js';
 import type { Dialect, Table } from './dialects.js';
 import type { ImportedTable, ImportedValue, ImportNote, ImportFolders } from './imported.js';
-import {
-  argumentSyntaxes,
-  everySyntax,
-  foreignReference,
-  piecesOf,
-  type Piece,
-  type Syntax,
-} from '../config/foreignReferences.js';
+import { argumentSyntaxes, everySyntax, foreignReference, piecesOf } from '../config/foreignReferences.js';
+import type { Piece, Syntax } from '../config/foreignReferences.js';
 
 /** Returns the value of a used name, empty if unknown; undefined if free. The environment counts only for inputs. */
 export type Held = (name: string, isInput: boolean) => string | undefined;

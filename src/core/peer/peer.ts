@@ -218,8 +218,9 @@ export class Exchange implements Disposable {
   readonly token: RequestId;
   readonly client: ServerClient | undefined;
   end: CallEnd | undefined;
-  private readonly onEnd = new Set<() => void>();
-  private readonly ids: RequestId[];
+  /** Made on demand, because every call has an exchange (P3). */
+  private onEnd: Set<() => void> | undefined;
+  private laterIds: RequestId[] | undefined;
   private sentAs: RequestId | undefined;
   private resolve: ((result: Result) => void) | undefined;
   private reject: ((error: Error) => void) | undefined;
@@ -236,7 +237,6 @@ export class Exchange implements Disposable {
   ) {
     this.token = terms?.token ?? id ?? peer.nextId();
     this.client = terms?.client;
-    this.ids = [this.token];
     peer.open.set(this.token, this);
     if (!terms) return;
     this.whole = this.after(terms, 'callMax');
@@ -251,7 +251,7 @@ export class Exchange implements Disposable {
     const id = isFirst ? this.token : this.peer.nextId();
     this.sentAs = id;
     if (!isFirst) {
-      this.ids.push(id);
+      (this.laterIds ??= []).push(id);
       this.peer.open.set(id, this);
     }
     return new Promise((resolve, reject) => {
@@ -279,9 +279,9 @@ export class Exchange implements Disposable {
   question(onEnd: () => void): Disposable {
     this.questions++;
     this.silence?.dispose();
-    this.onEnd.add(onEnd);
+    (this.onEnd ??= new Set()).add(onEnd);
     return toDisposable(() => {
-      this.onEnd.delete(onEnd);
+      this.onEnd?.delete(onEnd);
       this.questions--;
       this.showedLife();
     });
@@ -320,9 +320,14 @@ export class Exchange implements Disposable {
     this.whole = undefined;
     this.silence?.dispose();
     this.terms?.signal.removeEventListener('abort', this.cancelled);
-    for (const end of this.onEnd) end();
-    this.onEnd.clear();
-    for (const id of this.ids) if (this.peer.open.get(id) === this) this.peer.open.delete(id);
+    this.onEnd?.forEach((end) => end());
+    this.onEnd = undefined;
+    this.forget(this.token);
+    this.laterIds?.forEach((id) => this.forget(id));
+  }
+
+  private forget(id: RequestId): void {
+    if (this.peer.open.get(id) === this) this.peer.open.delete(id);
   }
 
   private showedLife(): void {

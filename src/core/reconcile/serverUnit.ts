@@ -16,16 +16,8 @@ import { expectedClient, type Fields } from '../protocol/client.js';
 import type { FilteredToolsReport } from '../tools/problems.js';
 import { failureOf, type Failure, type FailureCause } from './failure.js';
 import { Offer } from './offers.js';
-import {
-  approvalOf,
-  type Asked,
-  diverges,
-  editOf,
-  enabledDefinition,
-  permitsOf,
-  planStep,
-  startableDefinition,
-} from './plan.js';
+import { approvalOf, diverges, editOf, enabledDefinition, permitsOf, planStep, startableDefinition } from './plan.js';
+import type { Asked } from './plan.js';
 import { isSameOffer, type OfferMemory, type RememberedOffer, type StandIn, standInOf } from './remembered.js';
 import { Serving } from './serving.js';
 

@@ -76,16 +76,13 @@ function partsBelow(
   keywords = schemaKeywords,
   mapKeywords = schemaMapKeywords,
 ): Part[] {
-  const listed = schemaListKeywords.flatMap((key) => {
-    const list = schema[key];
-    if (!Array.isArray(list)) return [];
-    return (list as unknown[]).map((part, index): Part => [`${key}[${index}]`, part]);
+  return Object.entries(schema).flatMap(([key, value]): Part[] => {
+    if (schemaListKeywords.includes(key) && Array.isArray(value))
+      return value.map((part: unknown, index): Part => [`${key}[${index}]`, part]);
+    if (mapKeywords.includes(key) && isObject(value))
+      return Object.entries(value).map(([name, part]): Part => [`${key}.${name}`, part]);
+    return keywords.includes(key) ? [[key, value]] : [];
   });
-  const mapped = mapKeywords.flatMap((key) => {
-    const map = schema[key];
-    return isObject(map) ? Object.entries(map).map(([name, part]): Part => [`${key}.${name}`, part]) : [];
-  });
-  return [...keywords.map((key): Part => [key, schema[key]]), ...listed, ...mapped];
 }
 
 type Test = (value: unknown) => boolean;

@@ -5,13 +5,8 @@ import { choose, commands, tell, window } from '../views/inertEditor.js';
 import { sameServer, type ApprovalLedger, type ApprovedServer } from '../../core/approval/ledger.js';
 import { asText } from '../../core/base/text.js';
 import { samePath } from '../../core/base/paths.js';
-import {
-  commandLine,
-  dialogDetail,
-  question,
-  reviewTexts,
-  type PendingLaunch,
-} from '../../core/approval/approvalTexts.js';
+import { commandLine, dialogDetail, question, reviewTexts } from '../../core/approval/approvalTexts.js';
+import type { PendingLaunch } from '../../core/approval/approvalTexts.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
 import { fileLabel } from '../views/places.js';
 import { onDidChangeSettings } from '../engine/settings.js';

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import {
   clientCapabilities,
+  enveloped,
   errorIn,
   isToldTo,
   otherResult,
@@ -31,7 +32,7 @@ describe('formats of older versions', () => {
         assert.deepEqual(toolResult(version, result()), { content: [json], _meta: { a: 1 } });
         assert.deepEqual(toolResult(version, result(said)), { content: [said], _meta: { a: 1 } });
       }
-      assert.deepEqual(toolResult('2026-07-28', result(said)), { ...result(said), resultType: 'complete' });
+      assert.deepEqual(toolResult('2026-07-28', result(said)), result(said));
     }
     const withIcons = { content: [{ type: 'resource_link', uri: 'a:b', name: 'b', icons: [] }], structuredContent: [] };
     assert.deepEqual(toolResult('2025-11-25', withIcons as unknown as CallToolResult).content, [
@@ -96,7 +97,14 @@ describe('formats of older versions', () => {
     assert.deepEqual(otherResult('2026-07-28', read, true), { ...plain, ...notKept, ...complete });
     assert.deepEqual(otherResult('2026-07-28', { messages: [] }, true), { messages: [], ...complete });
     assert.deepEqual(otherResult('2025-11-25', read, false), plain);
-    assert.deepEqual(toolResult('2026-07-28', { content: [] }), { content: [], resultType: 'complete' });
+    const result = { content: [] };
+    assert.equal(toolResult('2026-07-28', result), result);
+    const [named, meta] = [{ name: 'us' }, '"_meta":{"name":"us"}'];
+    assert.equal(enveloped('{"content":[]}', named), `{"resultType":"complete",${meta},"content":[]}`);
+    assert.equal(
+      enveloped('{"content":[]}', named, '"ttlMs":0,'),
+      `{"resultType":"complete","ttlMs":0,${meta},"content":[]}`,
+    );
   });
 
   it('since 2026-07-28, a missing resource has the code of a wrong parameter', () => {

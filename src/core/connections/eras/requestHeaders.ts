@@ -2,13 +2,8 @@ import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { BoundedMap } from '../../base/boundedMap.js';
 import { isObject } from '../../base/isObject.js';
 import type { Fields } from '../../protocol/client.js';
-import {
-  mirroredParams,
-  mirroredValue,
-  namedParams,
-  toHeader,
-  type MirroredParam,
-} from '../../protocol/mirroredParams.js';
+import { mirroredParams, mirroredValue, namedParams, toHeader } from '../../protocol/mirroredParams.js';
+import type { MirroredParam } from '../../protocol/mirroredParams.js';
 
 /** A call of any other tool goes without such headers, and the server reports it. */
 const mostTools = 10_000;

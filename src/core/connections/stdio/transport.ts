@@ -47,6 +47,8 @@ const loggedLineLength = 2000;
 /** After this many requests in a row without overlap, the next ones are expected to be single too. */
 const whileAlone = 8;
 const usualExitGraceMs = 2000;
+/** In characters. */
+const shortLine = 4_096;
 /** This many bytes of stderr are read in a second at full speed. */
 const stderrRate = 4 * 1024 * 1024;
 /** With this many unread bytes, a server gets no more answers to its requests. */
@@ -270,10 +272,12 @@ export class StdioTransport implements ServerTransport {
 
   private readLine(line: string): void {
     if (line.trim() === '') return this.spend(unaskedMs);
-    const since = this.deps.share.now();
+    // A short line takes less than its least charge, and asking for the processor time takes longer than reading it (P3).
+    const since = line.length < shortLine ? undefined : this.deps.share.now();
     const unasked = this.hear(line, parseMessages(line));
     // The reading of a short, expected answer is charged to the caller, not to the server.
-    if (unasked > 0) this.spend(Math.max(this.deps.share.now() - since, unasked * unaskedMs));
+    const took = since === undefined ? 0 : this.deps.share.now() - since;
+    if (unasked > 0) this.spend(Math.max(took, unasked * unaskedMs));
   }
 
   private spend(ms: number): void {

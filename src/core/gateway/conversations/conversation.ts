@@ -329,6 +329,7 @@ export class OpenQuestions<About> extends Map<RequestId, OpenQuestion<About>> {
   }
 
   refuseAll(message: string): void {
+    if (this.size === 0) return;
     for (const { settle } of [...this.values()]) settle(new RpcFailure(errorCodes.server, message));
   }
 }

@@ -315,7 +315,12 @@ export function strangerAdvice(host: string | undefined, port: number): string {
 
 /** Compares in constant time. The length of the token is no secret. */
 export function hasToken(authorization: string | undefined, token: Buffer): boolean {
+  const isIt = (said: string): boolean => {
+    const given = Buffer.from(said);
+    return given.length === token.length && timingSafeEqual(given, token);
+  };
+  // Most programs write it so, and the pattern takes longer than the rest (P3).
+  if (authorization?.startsWith('Bearer ') && isIt(authorization.slice(7))) return true;
   const [, said] = /^bearer +([^ ]+) *$/i.exec(authorization ?? '') ?? [];
-  const given = Buffer.from(said ?? '');
-  return said !== undefined && given.length === token.length && timingSafeEqual(given, token);
+  return said !== undefined && isIt(said);
 }

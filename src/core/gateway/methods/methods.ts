@@ -28,7 +28,7 @@ import type { ServedToolset } from '../backend.js';
 import { CallClient, cancelCall, type Client, conversationOf } from '../conversations/conversation.js';
 import type { ListName, Topic } from '../conversations/listings.js';
 import type { Session } from '../conversations/session.js';
-import { otherResult, toolResult } from '../dialect.js';
+import { enveloped, otherResult, toolResult } from '../dialect.js';
 import { forward, invalidParams, refusal, withoutCarriage } from './requests.js';
 import type { Answer, MethodDeps, RequestContext } from './requests.js';
 
@@ -239,7 +239,9 @@ function callTool(asked: Fields, destination: Destination | undefined, context: 
 
 /** A server pays for the time of its large results (S2, P10), found by the result as it gave it. */
 function written({ serverMeta }: Client, result: object, sent: Fields): string | Promise<string> {
-  const named = serverMeta ? { ...sent, _meta: { ...metaOf(sent), ...serverMeta } } : sent;
+  if (serverMeta && (sent['_meta'] ?? sent['resultType']) === undefined && !isLarge(sent))
+    return enveloped(JSON.stringify(sent), serverMeta);
+  const named = serverMeta ? { resultType: 'complete', ...sent, _meta: { ...metaOf(sent), ...serverMeta } } : sent;
   return isLarge(named) ? inTurns(jsonInSlices(named), LoopShare.of(result)) : JSON.stringify(named);
 }
 

@@ -114,15 +114,15 @@ export class ParkableCall implements Reply {
   private readonly questions = new OpenQuestions<Fields>();
   private asked = 0;
   private toPark: NodeJS.Immediate | undefined;
-  private readonly given: Map<string, unknown>;
+  private readonly given: Map<string, unknown> | undefined;
 
   /** @param given answers from before the questions, by the keys of the server's questions */
   constructor(
     private readonly deps: ParkableCallDeps,
     carrier: Carrier,
-    given: Fields = {},
+    given?: Fields,
   ) {
-    this.given = new Map(Object.entries(given));
+    this.given = given && new Map(Object.entries(given));
     this.first = carrier.id;
     this.state = { kind: 'carried', by: carrier };
   }
@@ -159,8 +159,8 @@ export class ParkableCall implements Reply {
 
   ask(method: string, params: Fields | undefined, signal: AbortSignal, wanted?: string): Promise<Fields> {
     if (this.state.kind === 'over') return notAsked('The client is not connected.');
-    const given = wanted === undefined ? undefined : this.given.get(wanted);
-    if (wanted !== undefined) this.given.delete(wanted);
+    const given = wanted === undefined ? undefined : this.given?.get(wanted);
+    if (wanted !== undefined) this.given?.delete(wanted);
     if (isObject(given)) return Promise.resolve(presentAnswer(given));
     if (this.questions.size >= mostQuestions || !this.deps.parking.hasRoom) return notAsked(tooMuch);
     this.parkSoon();
@@ -175,7 +175,7 @@ export class ParkableCall implements Reply {
   }
 
   /** An open question is asked again. */
-  goOn(carrier: Carrier, responses: Fields): void {
+  goOn(carrier: Carrier, responses: Fields = {}): void {
     const { state } = this;
     if (state.kind !== 'parked') return;
     state.limit.dispose();

@@ -1,7 +1,9 @@
 /** Answers modern requests (X8, G2). Closing a request cancels it, and its end ends no conversation. */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import { BoundedMap } from '../../base/boundedMap.js';
 import type { Disposable } from '../../base/disposables.js';
 import { isObject } from '../../base/isObject.js';
+import { isLarge } from '../../base/jsonInSlices.js';
 import { asText } from '../../base/text.js';
 import { TransientMap } from '../../base/transientMap.js';
 import type { Fields } from '../../protocol/client.js';
@@ -35,7 +37,7 @@ import {
 } from '../conversations/conversation.js';
 import type { Conversations } from '../conversations/conversations.js';
 import type { Listing, Listings } from '../conversations/listings.js';
-import { errorIn, notToBeKept, readsStructureAlone, serverCapabilities, statusOf } from '../dialect.js';
+import { enveloped, errorIn, notToBeKept, readsStructureAlone, serverCapabilities, statusOf } from '../dialect.js';
 import { ListenStream, PostReply, sendJson, type Heartbeat } from '../eventStreams.js';
 import { answerRequest, capabilitiesOf, isOfModernEra, ofInstances } from '../methods/methods.js';
 import type { MethodDeps } from '../methods/requests.js';
@@ -65,7 +67,7 @@ interface Attribution {
 }
 
 /** An edit of the config file may change any list at once, whatever the server hints. */
-const cacheHints = JSON.stringify(notToBeKept).slice(1, -1);
+const cacheHints = `${JSON.stringify(notToBeKept).slice(1, -1)},`;
 
 export class Stateless implements Disposable {
   private readonly inFlight = new Map<string, number>();
@@ -90,10 +92,9 @@ export class Stateless implements Disposable {
     const { message, route, served } = given;
     const { id, method, params = {} } = message;
     const refuse = (status: number, error: RpcError): void => sendJson(response, status, errorMessage(id, error));
-    const said = readEnvelope(headers, message);
-    if ('fault' in said) return refuse(400, said.fault);
     // The answer is a task only if the client can ask about it.
-    const traits = knowsTasks(served.features) ? said : { ...said, declared: withoutTasks(said.declared) };
+    const traits = readEnvelope(headers, message, knowsTasks(served.features));
+    if ('fault' in traits) return refuse(400, traits.fault);
     const isOwn = method === 'server/discover' || method === 'subscriptions/listen';
     if (!isOwn && !isOfModernEra(method))
       return refuse(404, { code: errorCodes.methodNotFound, message: 'Unknown method.' });
@@ -101,7 +102,7 @@ export class Stateless implements Disposable {
       const key = { toolset: route.toolset, id: addressConversation(route.address) };
       this.deps.conversations.noteProgram(key, programOf(traits.clientInfo));
     }
-    const asked = { ...given, traits };
+    const asked = { message, route, served, traits };
     const attributed = this.attributed(asked);
     if ('error' in attributed) return refuse(attributed.status, attributed.error);
     if (method === 'server/discover')
@@ -112,8 +113,8 @@ export class Stateless implements Disposable {
       const mismatch = mirrorMismatch(mirrored, params['arguments'], headers);
       if (mismatch !== undefined) return refuse(400, { code: errorCodes.headerMismatch, message: mismatch });
     }
-    if (method === 'subscriptions/listen') this.listen(response, { ...asked, ...attributed }, refuse);
-    else this.call(response, { ...asked, ...attributed });
+    if (method === 'subscriptions/listen') this.listen(response, asked, attributed, refuse);
+    else this.call(response, asked, attributed);
   }
 
   /** At a toolset with leases, a request that names no conversation is refused, so no two share an instance (G3). */
@@ -142,7 +143,8 @@ export class Stateless implements Disposable {
 
   private listen(
     response: ServerResponse,
-    { message, served, listing, conversation, traits }: Asked & Attribution,
+    { message, served, traits }: Asked,
+    { listing, conversation }: Attribution,
     refuse: (status: number, error: RpcError) => void,
   ): void {
     const { methods, heartbeat } = this.deps;
@@ -166,8 +168,8 @@ export class Stateless implements Disposable {
     listener.begin();
   }
 
-  private call(response: ServerResponse, asked: Asked & Attribution): void {
-    const { message, served, listing, conversation, traits } = asked;
+  private call(response: ServerResponse, asked: Asked, { listing, conversation }: Attribution): void {
+    const { message, served, traits } = asked;
     const { methods } = this.deps;
     const { id, method, params = {} } = message;
     const { toolset } = listing;
@@ -177,7 +179,7 @@ export class Stateless implements Disposable {
     const carrier = { id, reply, progressToken: metaOf(params)['progressToken'] };
     const { requestState, inputResponses } = params;
     const mayAsk = mayBeAsked.includes(method);
-    const responses = isObject(inputResponses) ? inputResponses : {};
+    const responses = isObject(inputResponses) ? inputResponses : undefined;
     if (mayAsk && requestState !== undefined) {
       const parked = this.parking.take(requestState, target);
       if (!parked) return fail(noneParked);
@@ -205,7 +207,10 @@ export class Stateless implements Disposable {
     response.once('close', () => call.closed(carrier));
     const answer = answerRequest(method, params, { id, ...asking, reply: call, deps: methods });
     if (answer.kind === 'later') return;
-    if (answer.kind === 'result') return call.settle(resultMessage(id, listResult(method, answer.json, serverMeta)));
+    if (answer.kind === 'result') {
+      const json = enveloped(answer.json, serverMeta, method.endsWith('/list') ? cacheHints : '');
+      return call.settle(resultMessage(id, json));
+    }
     const error = errorIn(modernVersion, answer.error);
     const status = error.code === errorCodes.methodNotFound ? 404 : statusOf(modernVersion, error);
     call.settle(errorMessage(id, error), status);
@@ -278,11 +283,6 @@ class ModernClient implements Client {
   }
 }
 
-function listResult(method: string, json: string, serverMeta: Fields): string {
-  const hints = method.endsWith('/list') ? `${cacheHints},` : '';
-  return `{"resultType":"complete",${hints}"_meta":${JSON.stringify(serverMeta)},${json.slice(1)}`;
-}
-
 const mayBeAsked: readonly string[] = ['tools/call', 'prompts/get', 'resources/read'];
 
 const noneParked: RpcError = {
@@ -316,14 +316,17 @@ interface Fault {
 }
 
 /** Returns a request's statements about itself in `_meta` and in headers, or their fault (X8, G2). */
-export function readEnvelope(headers: IncomingHttpHeaders, message: RequestMessage): StatelessTraits | Fault {
+export function readEnvelope(
+  headers: IncomingHttpHeaders,
+  message: RequestMessage,
+  knowsTasks: boolean,
+): StatelessTraits | Fault {
   const meta = metaOf(message.params);
   const version = meta[metaKeys.protocolVersion];
   if (typeof version !== 'string')
     return invalid(`\`_meta\` must name the version in \`${metaKeys.protocolVersion}\`.`);
-  const declared = meta[metaKeys.clientCapabilities];
-  if (!isObject(declared))
-    return invalid(`\`_meta\` must have the capabilities in \`${metaKeys.clientCapabilities}\`.`);
+  const said = meta[metaKeys.clientCapabilities];
+  if (!isObject(said)) return invalid(`\`_meta\` must have the capabilities in \`${metaKeys.clientCapabilities}\`.`);
   const logLevel = meta[metaKeys.logLevel];
   if (logLevel !== undefined && !isLogLevel(logLevel)) return invalid('Unknown log level.');
   const mismatch = mismatchOf(headers, message, version);
@@ -332,10 +335,27 @@ export function readEnvelope(headers: IncomingHttpHeaders, message: RequestMessa
     const data = { supported: [modernVersion, ...protocolVersions], requested: version };
     return { fault: { code: errorCodes.unsupportedVersion, message: 'Unsupported protocol version', data } };
   }
-  const mirrors = headers['mcp-toolsets-over'] !== 'stdio';
   const clientInfo = meta[metaKeys.clientInfo];
-  const reader = { declared, readsStructureAlone: readsStructureAlone(clientInfo) };
-  return { ...reader, clientInfo, logLevel, begunElsewhere: isBegunElsewhere(headers), mirrors };
+  return {
+    declared: sameObject(knowsTasks ? said : withoutTasks(said)),
+    readsStructureAlone: readsStructureAlone(clientInfo),
+    clientInfo,
+    logLevel,
+    begunElsewhere: isBegunElsewhere(headers),
+    mirrors: headers['mcp-toolsets-over'] !== 'stdio',
+  };
+}
+
+const mostDeclared = 64;
+const known = new BoundedMap<string, Fields>(mostDeclared);
+
+/** Returns one object for the same capabilities in all requests, because others keep what they read from it (P3). */
+function sameObject(declared: Fields): Fields {
+  if (isLarge(declared)) return declared;
+  const text = JSON.stringify(declared);
+  const before = known.get(text);
+  if (!before) known.set(text, declared);
+  return before ?? declared;
 }
 
 function mismatchOf(headers: IncomingHttpHeaders, { method, params }: RequestMessage, version: string) {

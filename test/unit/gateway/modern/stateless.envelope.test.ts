@@ -7,7 +7,7 @@ describe('headers of a request of 2026-07-28', () => {
     const errorOf = (method: string): string | undefined => {
       const headers = { 'mcp-protocol-version': modernVersion, 'mcp-method': method };
       const _meta = { [metaKeys.protocolVersion]: modernVersion, [metaKeys.clientCapabilities]: {} };
-      const envelope = readEnvelope(headers, { kind: 'request', id: 1, method, params: { _meta } });
+      const envelope = readEnvelope(headers, { kind: 'request', id: 1, method, params: { _meta } }, true);
       return 'fault' in envelope ? envelope.fault.message : undefined;
     };
     for (const method of ['tools/call', 'prompts/get', 'resources/read', 'tasks/get']) {
