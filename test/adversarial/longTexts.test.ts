@@ -296,6 +296,7 @@ const notFed: Readonly<Record<string, readonly string[]>> = {
     'clientRequest',
     'refuse',
     'resultMessage',
+    'enveloped',
     'presentResult',
     'presentAnswer',
     'headerFor',
