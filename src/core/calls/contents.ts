@@ -22,10 +22,10 @@ export class Recording {
   original: string | undefined = undefined;
   sent: unknown = undefined;
   outcome: ToolOutcome | OtherOutcome = notEnded;
-  /** Of what is kept, in characters; infinite for a value that is too large. */
+  /** The size of the kept content in characters, or infinity for a value that is too large. */
   size = Infinity;
   received: unknown = undefined;
-  /** What the client got, as it was written. */
+  /** The client's result as it was written. */
   text: string | undefined = undefined;
   progress: readonly Progress[] = none;
 

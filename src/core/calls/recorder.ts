@@ -121,7 +121,7 @@ export class Recorder {
     this.contents.clear();
   }
 
-  /** Written out, because `JSON.stringify` takes twice as long (P11). */
+  /** The line is composed by hand, because `JSON.stringify` takes twice as long (P11). */
   private lineOf(recording: Recording): string {
     const { id, at, took, request, outcome, given, text, result, received, instance } = recording;
     const isCall = 'tool' in request;

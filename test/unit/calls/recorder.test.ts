@@ -1,4 +1,4 @@
-/** The record of calls, as it is written. */
+/** The lines of the record of calls. */
 import assert from 'node:assert/strict';
 import { Redactor } from '../../../src/core/base/log.js';
 import { linesOf } from '../../../src/core/base/text.js';
