@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
+import { linesOf } from '../../src/core/base/text.js';
 import { itNotHere } from '../support/notHere.js';
 import { root } from './modules.js';
 
@@ -13,7 +14,7 @@ const inClone = itNotHere(!isClone, 'Git is not installed, or this is no clone o
 /** One line for each file, as `git ls-files` prints it. */
 function files(...options: string[]): string[] {
   const output = execFileSync('git', ['ls-files', ...options], { cwd: root, encoding: 'utf8' });
-  return output.split('\n').filter((line) => line !== '');
+  return linesOf(output);
 }
 
 describe('files tracked by git', () => {

@@ -24,8 +24,8 @@ const ownSize = 500;
 /** Ended requests are recorded together, because one at a time takes longer; and later, so that no answer waits (P11). */
 const recordedTogether = 32;
 const recordedWithinMs = 250;
-/** A view asks for its own call before this many more times. */
-const latest = 8;
+/** A view asks for its own call before this many more times are recorded. */
+const mostLatest = 8;
 
 const mostNames = 1_000;
 /** A longer text is hardly a name, and is cut; a program or a server could fill memory and file with such texts. */
@@ -85,7 +85,7 @@ export class Recorder {
     this.ended = [];
     let lines = '';
     for (const recording of ended) lines += this.lineOf(recording);
-    this.latest = [...this.latest.slice(1 - latest), lines];
+    this.latest = [...this.latest.slice(1 - mostLatest), lines];
     this.contents.keep(ended);
     this.facts.fire(lines);
   }

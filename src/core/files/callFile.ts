@@ -114,10 +114,11 @@ export class CallFile {
 
   private write(text: string): Promise<void> {
     return underLock(this.file, this.clock, async () => {
-      const { length: lines } = linesOf(text);
-      if (this.lines !== undefined && this.lines + lines <= 2 * mostFacts) {
-        await appendFile(this.file, text, { mode: 0o600 });
-        this.lines += lines;
+      const added = Buffer.from(text);
+      const { count } = lastLines(added, Infinity);
+      if (this.lines !== undefined && this.lines + count <= 2 * mostFacts) {
+        await appendFile(this.file, added, { mode: 0o600 });
+        this.lines += count;
         return;
       }
       // A file that cannot be read again would keep all later facts out.

@@ -49,7 +49,7 @@ export class Publication implements Disposable {
 
   readonly onDidPublish = this.publications.event;
 
-  private hadOwnLists = false;
+  private hasOwnLists = false;
   private readonly givenNames = new ShortNames();
   private shortNames: ReadonlyMap<string, string> = new Map();
 
@@ -60,7 +60,7 @@ export class Publication implements Disposable {
   ) {}
 
   catalogueFor(conversation: string | undefined): Catalogue {
-    if (conversation === undefined || !this.hadOwnLists) return this.catalogue;
+    if (conversation === undefined || !this.hasOwnLists) return this.catalogue;
     const offerings = this.offerings(conversation);
     const key = offerings.flatMap(({ offered }) => offered.special ?? []).join();
     if (key === '') return this.catalogue;
@@ -101,8 +101,8 @@ export class Publication implements Disposable {
     const conversations = new Set(servers.flatMap(({ id }) => this.serving(id)?.ownLists ?? []));
     this.problems = [...changes, ...problems, ...this.problemsOfOne(conversations, problems)];
     const before = this.catalogue.toolsets;
-    const isForSome = this.hadOwnLists || conversations.size > 0;
-    this.hadOwnLists = conversations.size > 0;
+    const isForSome = this.hasOwnLists || conversations.size > 0;
+    this.hasOwnLists = conversations.size > 0;
     const isForAll = next.length !== before.length || next.some((toolset, index) => toolset !== before[index]);
     if (isForAll) {
       this.catalogue = { version: this.catalogue.version + 1, toolsets: next };

@@ -10,6 +10,7 @@ import { cpSync, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { cp, link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { linesOf } from '../../../src/core/base/text.js';
 import { tempFolder } from '../editor/cleanup.ts';
 import { alone, install, installOnce, installs } from '../installs.ts';
 import { npm, repoRoot, runToEnd } from '../npm.mjs';
@@ -81,7 +82,7 @@ async function ensureWine(): Promise<string> {
 async function debianMirror(): Promise<string> {
   const query = ['indextargets', '--format', '$(REPO_URI)', 'Created-By: Packages'];
   const mirrors = async (...origin: string[]): Promise<string[]> =>
-    (await run('apt-get', [...query, ...origin])).stdout.split('\n').filter((line) => line !== '');
+    linesOf((await run('apt-get', [...query, ...origin])).stdout);
   // The origin is known after `apt-get update`.
   const mirror = (await mirrors('Origin: Debian'))[0] ?? (await mirrors()).find((uri) => /\/debian\/?$/.test(uri));
   if (mirror === undefined) throw new Error('apt of this machine knows no mirror of Debian: see /etc/apt/sources.list');

@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, wr
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { systemClock } from '../../../src/core/base/clock.js';
+import { jsonLines } from '../../../src/core/base/text.js';
 import { CallFile, callFileOf, callLines, mostFacts } from '../../../src/core/files/callFile.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
 
@@ -23,8 +24,8 @@ describe('the record of calls', () => {
   it('calls are written 750 ms after the first of them, to a file that only its owner can read', async () => {
     const clock = new FakeClock();
     const record = new CallFile(file, clock, (error) => assert.fail(String(error)));
-    record.note(lineOf({ id: 1 }));
-    record.note(lineOf({ id: 2 }));
+    record.note(jsonLines([{ id: 1 }]));
+    record.note(jsonLines([{ id: 2 }]));
     assert.deepEqual(await callLines(file), []);
     clock.advance(750);
     await record.flush();
@@ -36,7 +37,7 @@ describe('the record of calls', () => {
   it('two processes that write at once lose nothing, and keep the last calls', async () => {
     const records = [open(), open(), open()];
     for (let round = 0; round < 20; round++) {
-      for (const [index, record] of records.entries()) record.note(lineOf({ index, round }));
+      for (const [index, record] of records.entries()) record.note(jsonLines([{ index, round }]));
       await Promise.all(records.map((record) => record.flush()));
     }
     const lines = await callLines(file);
@@ -44,7 +45,7 @@ describe('the record of calls', () => {
     mkdirSync(path.dirname(file), { recursive: true });
     writeFileSync(file, Array.from({ length: 2 * mostFacts }, (_, index) => `old ${index}\n`).join(''));
     const record = open();
-    record.note(lineOf({ id: 'new' }));
+    record.note(jsonLines([{ id: 'new' }]));
     await record.flush();
     const kept = await callLines(file);
     assert.deepEqual([kept.length, kept.at(-1), kept[0]], [mostFacts, '{"id":"new"}', `old ${mostFacts + 1}`]);
@@ -58,7 +59,7 @@ describe('the record of calls', () => {
       mkdirSync(path.dirname(file), { recursive: true });
       writeFileSync(file, `${'{}\n'.repeat(earlier)}{"half`);
       const record = open();
-      record.note(facts.map(lineOf).join(''));
+      record.note(jsonLines(facts));
       await record.flush();
       const lines = await callLines(file);
       assert.deepEqual(lines.slice(-4), ['{"half', ...facts.map((fact) => JSON.stringify(fact))]);
@@ -71,7 +72,7 @@ describe('the record of calls', () => {
     mkdirSync(path.dirname(file), { recursive: true });
     writeFileSync(file, 'x'.repeat(33 << 20));
     const record = open();
-    record.note(lineOf({ id: 1 }));
+    record.note(jsonLines([{ id: 1 }]));
     await record.flush();
     assert.deepEqual(await callLines(file), ['{"id":1}']);
   });
@@ -81,13 +82,9 @@ describe('the record of calls', () => {
     const said: unknown[] = [];
     const record = new CallFile(file, systemClock, (error) => said.push(error));
     for (const id of ['1', '2']) {
-      record.note(lineOf({ id }));
+      record.note(jsonLines([{ id }]));
       await record.flush();
     }
     assert.equal(said.length, 1);
   });
 });
-
-function lineOf(fact: object): string {
-  return `${JSON.stringify(fact)}\n`;
-}

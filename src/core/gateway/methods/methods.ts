@@ -239,8 +239,8 @@ function callTool(asked: Fields, destination: Destination | undefined, context: 
 
 /** A server pays for the time of its large results (S2, P10), found by the result as it gave it. */
 function written({ serverMeta }: Client, result: object, sent: Fields): string | Promise<string> {
-  if (serverMeta && (sent['_meta'] ?? sent['resultType']) === undefined && !isLarge(sent))
-    return enveloped(JSON.stringify(sent), serverMeta);
+  const isBare = sent['_meta'] === undefined && sent['resultType'] === undefined;
+  if (serverMeta && isBare && !isLarge(sent)) return enveloped(JSON.stringify(sent), serverMeta);
   const named = serverMeta ? { resultType: 'complete', ...sent, _meta: { ...metaOf(sent), ...serverMeta } } : sent;
   return isLarge(named) ? inTurns(jsonInSlices(named), LoopShare.of(result)) : JSON.stringify(named);
 }

@@ -319,7 +319,7 @@ interface Fault {
 export function readEnvelope(
   headers: IncomingHttpHeaders,
   message: RequestMessage,
-  knowsTasks: boolean,
+  keepsTasks: boolean,
 ): StatelessTraits | Fault {
   const meta = metaOf(message.params);
   const version = meta[metaKeys.protocolVersion];
@@ -337,7 +337,7 @@ export function readEnvelope(
   }
   const clientInfo = meta[metaKeys.clientInfo];
   return {
-    declared: sameObject(knowsTasks ? said : withoutTasks(said)),
+    declared: sameObject(keepsTasks ? said : withoutTasks(said)),
     readsStructureAlone: readsStructureAlone(clientInfo),
     clientInfo,
     logLevel,
