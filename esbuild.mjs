@@ -2,11 +2,13 @@
  * Bundles the product into `dist/`.
  *
  * The editor loads CommonJS, and what `activate()` does not need must not be loaded by it (P1). So the sources are
- * bundled as ES modules, where esbuild splits at every dynamic `import()` and shares what several parts need, and each
- * part is then turned into CommonJS. A module exists once at run time, whichever part asks for it.
+ * bundled as ES modules, where esbuild splits at every dynamic `import()` and shares what several parts need. Rollup
+ * then joins the pieces that are always loaded together, as CommonJS: it knows what is loaded already when a part is
+ * asked for, which leaves a third of the files (P8). A module exists once at run time, whichever part asks for it.
  * The build fails if a package of node_modules gets onto the path of `activate()`.
  */
 import { build, context, transform } from 'esbuild';
+import { rollup } from 'rollup';
 import { chmod, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
@@ -35,7 +37,8 @@ const common = {
 
 const existing = (paths) => paths.filter((path) => existsSync(join(root, path)));
 
-/** Parts that share modules with each other. */
+/** Parts that share modules with each other. The bench loads these without the extension. */
+const loadedAlone = ['src/vscode/engine/engine.ts', 'src/core/remembered/offerFiles.ts'];
 const parts = {
   ...common,
   entryPoints: existing(['src/extension.ts', 'src/cli.ts']),
@@ -67,42 +70,82 @@ const webview = {
 /** Parts that stand alone. */
 const programs = [guardian, webview];
 
-async function toCommonJs(file) {
-  const { code, map } = await transform(file.text, {
+/** Returns the chunks of Rollup for the outputs of esbuild. The ids of their modules are the paths of these outputs. */
+async function joined({ outputFiles, metafile }) {
+  const texts = new Map(outputFiles.map(({ path, text }) => [path, text]));
+  const isRoot = ({ entryPoint }) => parts.entryPoints.includes(entryPoint) || loadedAlone.includes(entryPoint);
+  const roots = Object.entries(metafile.outputs).filter(([, output]) => isRoot(output));
+  const fromEsbuild = {
+    name: 'from esbuild',
+    resolveId: (id, importer) => {
+      const path = importer ? resolve(dirname(importer), id) : id;
+      return texts.has(path) ? path : { id, external: true };
+    },
+    load: (path) => ({ code: texts.get(path), map: mapIn(texts.get(path)) }),
+  };
+  const bundle = await rollup({
+    input: Object.fromEntries(roots.map(([path]) => [path.slice('dist/'.length, -'.js'.length), join(root, path)])),
+    plugins: [fromEsbuild],
+    // esbuild has left out what nothing uses.
+    treeshake: false,
+    preserveEntrySignatures: 'allow-extension',
+  });
+  const { output } = await bundle.generate({
+    dir: outdir,
+    format: 'cjs',
+    chunkFileNames: 'chunks/[name].js',
+    // `import()` of a part becomes `require`, which the editor serves faster than its ES module loader.
+    dynamicImportInCjs: false,
+    esModule: false,
+    sourcemap: !production,
+  });
+  return output.filter(({ type }) => type === 'chunk');
+}
+
+const mapStart = '//# sourceMappingURL=data:application/json;base64,';
+
+function mapIn(text) {
+  const [, map] = text.split(mapStart);
+  return map === undefined ? undefined : JSON.parse(Buffer.from(map, 'base64').toString());
+}
+
+/** The files of a chunk, in the JavaScript of the oldest Node. */
+async function filesOf({ fileName, code, map }) {
+  const whole = await transform(map ? `${code}${mapStart}${Buffer.from(map.toString()).toString('base64')}` : code, {
     format: 'cjs',
     platform: 'node',
     target: 'node20',
     minify: production,
     sourcemap: production ? false : 'external',
-    sourcefile: basename(file.path),
-    // `import()` of a part becomes `require`, which the editor serves faster than its ES module loader.
-    supported: { 'dynamic-import': false },
-    banner: basename(file.path) === 'cli.js' && !file.text.startsWith('#!') ? '#!/usr/bin/env node' : '',
+    sourcefile: basename(fileName),
   });
-  if (production) return [{ path: file.path, text: code }];
+  const path = join(outdir, fileName);
+  if (production) return [{ path, text: whole.code }];
   return [
-    { path: file.path, text: `${code}//# sourceMappingURL=${basename(file.path)}.map\n` },
-    { path: `${file.path}.map`, text: map },
+    { path, text: `${whole.code}//# sourceMappingURL=${basename(path)}.map\n` },
+    { path: `${path}.map`, text: whole.map },
   ];
 }
 
 /** The sources that are loaded when an entry is, with what it imports statically. */
-function loadedBy(metafile, entry) {
+function loadedBy(chunks, metafile, fileName) {
   const sources = new Set();
   const seen = new Set();
-  const visit = (path) => {
-    const output = metafile.outputs[path];
-    if (!output || seen.has(path)) return;
-    seen.add(path);
-    Object.keys(output.inputs).forEach((input) => sources.add(input));
-    output.imports.filter(({ kind }) => kind === 'import-statement').forEach((imported) => visit(imported.path));
+  const visit = (name) => {
+    const chunk = chunks.find((each) => each.fileName === name);
+    if (!chunk || seen.has(name)) return;
+    seen.add(name);
+    for (const path of chunk.moduleIds) {
+      Object.keys(metafile.outputs[relative(root, path)].inputs).forEach((input) => sources.add(input));
+    }
+    chunk.imports.forEach(visit);
   };
-  visit(Object.keys(metafile.outputs).find((path) => metafile.outputs[path].entryPoint === entry));
+  visit(fileName);
   return [...sources];
 }
 
-function refusePackagesOnActivation(metafile) {
-  const packages = loadedBy(metafile, 'src/extension.ts').filter((path) => path.includes('node_modules/'));
+function refusePackagesOnActivation(chunks, metafile) {
+  const packages = loadedBy(chunks, metafile, 'extension.js').filter((path) => path.includes('node_modules/'));
   if (packages.length === 0) return;
   throw new Error(`Loaded by activate(), which must load no package (P1):\n  ${packages.join('\n  ')}`);
 }
@@ -122,8 +165,9 @@ async function write(files) {
 }
 
 async function finish(partsResult) {
-  refusePackagesOnActivation(partsResult.metafile);
-  const files = (await Promise.all(partsResult.outputFiles.map(toCommonJs))).flat();
+  const chunks = await joined(partsResult);
+  refusePackagesOnActivation(chunks, partsResult.metafile);
+  const files = (await Promise.all(chunks.map(filesOf))).flat();
   for (const program of programs.filter(({ entryPoints }) => entryPoints.length > 0)) {
     const { outputFiles } = await build(program);
     files.push(...outputFiles.map(({ path, text }) => ({ path, text })));
