@@ -10,7 +10,7 @@ import { LimitedConnector } from '../instances/limit.js';
 import type { Services } from '../instances/services.js';
 import { StartTurns } from '../instances/startTurns.js';
 import { type ExpectedClient, noClient } from '../protocol/client.js';
-import { createConnector } from './createConnector.js';
+import type { ConnectorDeps } from './createConnector.js';
 import { CatalogueBackend } from './gatewayBackend.js';
 import { ToolsetHost } from './host.js';
 import type { Consent, Host, HostSettings, Stores, Surroundings } from './hostContract.js';
@@ -36,8 +36,8 @@ export function assemble(deps: CoreDeps) {
   const log = redactingLog(surroundings.log, redactor);
   const keepSecret = (values: readonly string[]): Disposable => redactor.register(values);
   const oauth = secrets && new OAuth({ secrets, clock, log, keepSecret, clientVersion, ...(agents && { agents }) });
-  const connector =
-    deps.connector ?? createConnector({ oauth, agents, keepSecret, env, clock, trace, clientVersion, guardianScript });
+  const connectorDeps = { oauth, agents, keepSecret, env, clock, trace, clientVersion, guardianScript };
+  const connector = deps.connector ?? withFirstStart(connectorDeps);
   const recorder = new Recorder({ clock, redactor, isWanted: settings.recordsCalls ?? ((): boolean => true) });
   const serverLog = (server: string): Log =>
     redactingLog(recorder.listening(server, surroundings.serverLog(server)), redactor);
@@ -58,6 +58,16 @@ export function assemble(deps: CoreDeps) {
   };
   let disposal: Promise<void> | undefined;
   return { host, backend, redactor, log, recorder, dispose: () => (disposal ??= end()) };
+}
+
+/** Loads the connector with the first start, because remembered lists are published without it (P8). */
+function withFirstStart(deps: ConnectorDeps): Connector {
+  let made: Promise<Connector> | undefined;
+  const make = async (): Promise<Connector> => (await import('./createConnector.js')).createConnector(deps);
+  return {
+    connect: async (request) => await (await (made ??= make())).connect(request),
+    dispose: async () => await (await made)?.dispose(),
+  };
 }
 
 export function directoryExists(folder: string): boolean {

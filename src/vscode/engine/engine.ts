@@ -3,10 +3,10 @@ import { messageOf } from '../../core/base/text.js';
 import { CallFile, callFileOf } from '../../core/files/callFile.js';
 import { Emitter } from '../../core/base/events.js';
 import type { GatewayDeps, GatewayOptions } from '../../core/gateway/http/gateway.js';
+import type { RestBackend } from '../../core/gateway/http/rest.js';
 import { createConversationTools } from '../../core/host/conversationTools.js';
 import { configFileOf } from '../../core/files/configFile.js';
 import { tokenFileOf } from '../../core/files/tokenFile.js';
-import { createRestBackend } from '../../core/host/restBackend.js';
 import { secretInFile, StableEndpoint } from '../../core/gateway/http/stableEndpoint.js';
 import { KeptAddress, type EditorAddress } from './editorEndpoint.js';
 import { assemble } from '../../core/host/assemble.js';
@@ -60,12 +60,16 @@ export function createEngine(deps: EngineDeps) {
     const { createGateway } = await import('../../core/gateway/http/gateway.js');
     return createGateway({ backend, clock, log: hostLog, delivery, ...more }, { version, ...own });
   };
-  const rest = createRestBackend(host, clock, () => (folder === undefined ? undefined : configFileOf(folder, blocked)));
+  const configFile = () => (folder === undefined ? undefined : configFileOf(folder, blocked));
+  let rest: RestBackend | undefined;
   const tokenFile = tokenFileOf(folder ?? home, home);
   const endpoint = new StableEndpoint({
     ...shared,
     secret: secretInFile(tokenFile, { kind: 'editor', version }, clock),
-    createGateway: (stable) => gatewayWith({ stable }, { rest }),
+    createGateway: async (stable) => {
+      const { createRestBackend } = await import('../../core/host/restBackend.js');
+      return await gatewayWith({ stable }, { rest: (rest ??= createRestBackend(host, clock, configFile)) });
+    },
   });
   endpoint.onDidChange((state) => {
     if (state.kind !== 'listening') return;
