@@ -1,6 +1,7 @@
 /** The parts of a server's offer on which an approval relies (S3), each as a hash. The order of keys does not count. */
 import { createHash } from 'node:crypto';
 import { canonicalJson } from '../base/canonicalJson.js';
+import { isTexts } from '../base/isObject.js';
 import { perObject } from '../base/perObject.js';
 import { plainOverrides } from '../config/hash.js';
 import type { ToolOverride, ToolOverrides } from '../config/model.js';
@@ -86,7 +87,7 @@ function laidOut(label: string, value: unknown): [string, string][] {
 }
 
 export function isPrint(kind: ReviewedKind, hashes: readonly unknown[]): hashes is OfferPrint {
-  return hashes.length === partsOf[kind].length && hashes.every((one) => typeof one === 'string');
+  return hashes.length === partsOf[kind].length && isTexts(hashes);
 }
 
 export function partsChanged({ kind, print }: ReviewedOffer, was?: { readonly print: OfferPrint }): ReviewedPart[] {

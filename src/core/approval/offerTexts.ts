@@ -1,7 +1,7 @@
 /** Keeps the accepted texts of each launch, so that a person sees the earlier text beside a change (S3). */
 import { readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { isObject } from '../base/isObject.js';
+import { isObject, isTexts } from '../base/isObject.js';
 import { fileOfLaunch, launchOfFile, putLaunchFile } from '../base/privateFile.js';
 import { readTextFile } from '../base/textFile.js';
 import { storedJson } from '../protocol/json.js';
@@ -50,8 +50,4 @@ function isEntry(entry: unknown): entry is [string, KeptText] {
   if (!Array.isArray(entry) || typeof entry[0] !== 'string' || !isObject(entry[1])) return false;
   const { print, text } = entry[1];
   return isTexts(print) && Array.isArray(text) && text.every((pair) => isTexts(pair) && pair.length === 2);
-}
-
-function isTexts(value: unknown): value is readonly string[] {
-  return Array.isArray(value) && value.every((one) => typeof one === 'string');
 }

@@ -3,6 +3,10 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+export function isTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((one) => typeof one === 'string');
+}
+
 /** True for an object whose fields have these types of `typeof`. A field with `?` may be missing. */
 export function hasFields(
   value: unknown,

@@ -53,8 +53,13 @@ export async function readBytes(path: string, most: number): Promise<Buffer> {
   const handle = await open(path, flags);
   try {
     refuse(path, await handle.stat(), most);
-    const stream = handle.createReadStream({ end: most, autoClose: false, highWaterMark: pieceSize });
-    return joined(path, await stream.toArray(), most);
+    const pieces: Buffer[] = [];
+    for (let [read, left] = [1, most + 1]; read > 0 && left > 0; left -= read) {
+      const piece = Buffer.allocUnsafe(Math.min(pieceSize, left));
+      read = (await handle.read(piece, 0, piece.length, null)).bytesRead;
+      pieces.push(piece.subarray(0, read));
+    }
+    return joined(path, pieces, most);
   } finally {
     await handle.close();
   }

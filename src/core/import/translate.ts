@@ -1,6 +1,6 @@
 /** Translates one server (C6): every key is in the entry or in a note, and no secret is in either. */
 import path from 'node:path';
-import { isObject } from '../base/isObject.js';
+import { isObject, isTexts } from '../base/isObject.js';
 import { isBelow } from '../base/paths.js';
 import { isSecretName, secretSpansOf } from '../base/secrets.js';
 import { asText } from '../base/text.js';
@@ -323,7 +323,7 @@ class Keys {
   names(...keys: string[]): string[] | undefined {
     return this.as(keys, 'a list of names', (value) => {
       const names: readonly unknown[] = Array.isArray(value) ? value : [value];
-      return names.every((name) => typeof name === 'string') ? [...names] : undefined;
+      return isTexts(names) ? [...names] : undefined;
     });
   }
 

@@ -1,6 +1,5 @@
 /** Gives equal tools equal bytes (N6): keys in one order, and the names in `required` and dependencies of schemas. */
-import { byCodeUnits } from '../base/canonicalJson.js';
-import { isObject } from '../base/isObject.js';
+import { isObject, isTexts } from '../base/isObject.js';
 import { schemaMaps } from '../protocol/shapes.js';
 import type { OfferedTool } from './catalogue.js';
 
@@ -14,31 +13,28 @@ type Part = 'schema' | 'names' | 'data';
 
 export function canonicalTool(tool: OfferedTool): OfferedTool {
   const partOf = (key: string): Part => (key === 'inputSchema' || key === 'outputSchema' ? 'schema' : 'data');
-  const entries = sorted(tool).map(([key, value]) => [key, ordered(value, partOf(key), 0)]);
-  return Object.fromEntries(entries) as OfferedTool;
+  const given: Readonly<Record<string, unknown>> = tool;
+  const keys = Object.keys(given).filter((key) => given[key] !== undefined);
+  return inOrder(keys, (key) => ordered(given[key], partOf(key), 0)) as OfferedTool;
+}
+
+/** The default order of texts is that of their code units. */
+function inOrder(keys: string[], valueOf: (key: string) => unknown): object {
+  return Object.fromEntries(keys.sort().map((key) => [key, valueOf(key)]));
 }
 
 function ordered(value: unknown, part: Part, depth: number): unknown {
   if (depth > deepest) return value;
   if (Array.isArray(value)) return value.map((item) => ordered(item, part, depth + 1));
   if (!isObject(value)) return value;
-  const entries = sorted(value).map(([key, inner]) => {
+  return inOrder(Object.keys(value), (key) => {
+    const inner = value[key];
     const isSet = part === 'names' || (part === 'schema' && key === 'required');
-    if (isSet && isOfNames(inner)) return [key, [...inner].sort(byCodeUnits)];
-    return [key, ordered(inner, partBelow(part, key), depth + 1)];
+    return isSet && isTexts(inner) ? [...inner].sort() : ordered(inner, partBelow(part, key), depth + 1);
   });
-  return Object.fromEntries(entries);
 }
 
 function partBelow(part: Part, key: string): Part {
   if (part !== 'schema') return part === 'names' ? 'schema' : 'data';
   return valueKeywords.has(key) ? 'data' : schemaMaps.includes(key) ? 'names' : 'schema';
-}
-
-function isOfNames(value: unknown): value is string[] {
-  return Array.isArray(value) && value.every((name) => typeof name === 'string');
-}
-
-function sorted(value: object): [string, unknown][] {
-  return (Object.entries(value) as [string, unknown][]).sort(([a], [b]) => byCodeUnits(a, b));
 }

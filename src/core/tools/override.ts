@@ -1,5 +1,5 @@
 /** Shows overrides in the tools for agents (O1–O3, O6), finds unfit ones, and completes and checks calls. */
-import { isObject } from '../base/isObject.js';
+import { isObject, isTexts } from '../base/isObject.js';
 import { quoted } from '../base/inert.js';
 import { clipped, shortList } from '../base/text.js';
 import { inBrief } from '../protocol/inBrief.js';
@@ -178,8 +178,8 @@ function refusedPart(value: unknown, allow: readonly Pattern[]): string {
 }
 
 function isAllowed(value: unknown, allow: readonly Pattern[]): boolean {
-  const texts = Array.isArray(value) ? (value as unknown[]) : [value];
-  if (!texts.every((text) => typeof text === 'string')) return false;
+  const texts: unknown = Array.isArray(value) ? value : [value];
+  if (!isTexts(texts)) return false;
   if (isTooMuchToMatch(allow, texts)) return false;
   return texts.every((text) => allow.some((pattern) => pattern.matches(text)));
 }

@@ -2,7 +2,7 @@
  * Finds schemas unusable for every client, and schemas refused only by the editor (N7). GitHub Copilot rejects the whole
  * request with an `array` of undescribed content. The SDK's client compiles every output schema with Ajv (N7c).
  */
-import { isObject } from '../base/isObject.js';
+import { isObject, isTexts } from '../base/isObject.js';
 import { perObject } from '../base/perObject.js';
 import { inBrief } from '../protocol/inBrief.js';
 import { mirroredParams, withoutMirroring } from '../protocol/mirroredParams.js';
@@ -21,20 +21,22 @@ const deepest = 64;
 
 /** `readable` is for strict clients. Each edit, and each list of a server, curates the same tools again. */
 export const lookedAt = perObject((tool: OfferedTool) => {
-  const { inputSchema, outputSchema, ...rest } = tool;
+  const { inputSchema, outputSchema } = tool;
   const unusable = unusableTopLevel(inputSchema, 'inputSchema');
   if (unusable !== undefined) return { unusable, readable: tool };
   const isWrong = typeof mirroredParams(inputSchema) === 'string';
   const mirrored = isWrong ? (withoutMirroring(inputSchema) as typeof inputSchema) : inputSchema;
-  const input = { ...rest, inputSchema: withoutBooleanProperties(mirrored) };
+  const input = withoutBooleanProperties(mirrored);
   // The editor gets no output schemas.
   const refused = refusedPart(inputSchema, 'inputSchema', 0);
-  if (outputSchema === undefined) return { refused, readable: canonicalTool(input) };
+  const readable = (output?: OfferedTool['outputSchema']): OfferedTool =>
+    canonicalTool({ ...tool, inputSchema: input, outputSchema: output });
+  if (outputSchema === undefined) return { refused, readable: readable() };
   const output = { ...outputSchema };
-  delete output['$id'];
+  if ('$id' in output) delete output['$id'];
   const outputLeftOut = unusableTopLevel(outputSchema, 'outputSchema') ?? notToBeCompiled(output);
-  if (outputLeftOut !== undefined) return { refused, outputLeftOut, readable: canonicalTool(input) };
-  return { refused, readable: canonicalTool({ ...input, outputSchema: withoutBooleanProperties(output) }) };
+  if (outputLeftOut !== undefined) return { refused, outputLeftOut, readable: readable() };
+  return { refused, readable: readable(withoutBooleanProperties(output)) };
 });
 
 function withoutBooleanProperties<Schema extends { readonly properties?: object | undefined }>(schema: Schema): Schema {
@@ -51,7 +53,7 @@ function unusableTopLevel(schema: unknown, where: string): string | undefined {
   if (!isObject(properties)) return `${where}.properties is ${describe(properties)}, not an object`;
   const [name, wrong] = Object.entries(properties).find(([, value]) => !isSchema(value)) ?? [];
   if (name !== undefined) return `${where}.properties.${name} is ${describe(wrong)}, not a schema`;
-  return isNames(required) ? undefined : `${where}.required is not a list of names`;
+  return isTexts(required) ? undefined : `${where}.required is not a list of names`;
 }
 
 function refusedPart(schema: unknown, where: string, depth: number, mayBeBare = false): string | undefined {
@@ -77,6 +79,7 @@ function partsBelow(
   mapKeywords = schemaMapKeywords,
 ): Part[] {
   return Object.entries(schema).flatMap(([key, value]): Part[] => {
+    if (typeof value !== 'object') return [];
     if (schemaListKeywords.includes(key) && Array.isArray(value))
       return value.map((part: unknown, index): Part => [`${key}[${index}]`, part]);
     if (mapKeywords.includes(key) && isObject(value))
@@ -101,7 +104,6 @@ const isMapOf =
   (test: Test, isName: Test = isText): Test =>
   (value) =>
     isObject(value) && Object.entries(value).every(([name, part]) => isName(name) && test(part));
-const isNames = isListOf(isText);
 
 const isPattern: Test = (value) => {
   try {
@@ -126,15 +128,15 @@ const valueRules: readonly (readonly [keywords: readonly string[], isRight: Test
   [['maxLength', 'maxItems', 'maxProperties', 'maxContains'], isCount, 'a count'],
   [['uniqueItems', 'nullable'], isFlag, 'true or false'],
   [['format', '$schema'], isText, 'a text'],
-  [['required'], isNames, 'a list of names'],
+  [['required'], isTexts, 'a list of names'],
   [['pattern'], isPattern, 'a pattern of JavaScript'],
   [compiledKeywords, isSchema, 'a schema'],
   [schemaListKeywords, (value) => isFilled(value) && isListOf(isSchema)(value), 'a list of schemas'],
   [['items'], (value) => isSchema(value) || isListOf(isSchema)(value), 'a schema'],
   [schemaMapKeywords, isMapOf(isSchema), 'a map of schemas'],
   [['patternProperties'], isMapOf(isSchema, isPattern), 'a map of schemas by patterns of JavaScript'],
-  [['dependentRequired'], isMapOf(isNames), 'a map of names'],
-  [['dependencies'], isMapOf((value) => isNames(value) || isSchema(value)), 'a map of names or schemas'],
+  [['dependentRequired'], isMapOf(isTexts), 'a map of names'],
+  [['dependencies'], isMapOf((value) => isTexts(value) || isSchema(value)), 'a map of names or schemas'],
   [['id', '$id', '$async', ...limits], () => false, 'known to every client'],
 ];
 const valueTests = new Map(

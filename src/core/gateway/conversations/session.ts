@@ -12,17 +12,15 @@ import { notificationMessage, type Message, type RequestId } from '../../protoco
 import type { ProtocolVersion } from '../../protocol/versions.js';
 import type { MessageStream, OpenStream } from '../eventStreams.js';
 import { isServedAt, type ConnectedProgram, type Route } from '../routes.js';
+import type { CallInFlight, Client, SessionTraits } from './conversation.js';
 import {
   CallClient,
   cancelCall,
   notAsked,
   OpenQuestions,
   Conversation,
-  type CallInFlight,
-  type Client,
   newSessionId,
   sessionConversation,
-  type SessionTraits,
 } from './conversation.js';
 import { topics, type Listing, type Topic } from './listings.js';
 

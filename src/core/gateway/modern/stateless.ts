@@ -21,19 +21,16 @@ import {
 } from '../../protocol/versions.js';
 import { fromHeader, mirrorMismatch, namedParams } from '../../protocol/mirroredParams.js';
 import type { ServedToolset } from '../backend.js';
+import type { CallInFlight, Client, Conversation, SessionTraits } from '../conversations/conversation.js';
 import {
   CallClient,
   cancelCall,
   notAsked,
-  type CallInFlight,
-  type Client,
-  type Conversation,
   addressConversation,
   namedBy,
   namedConversation,
   namerOf,
   programOf,
-  type SessionTraits,
 } from '../conversations/conversation.js';
 import type { Conversations } from '../conversations/conversations.js';
 import type { Listing, Listings } from '../conversations/listings.js';
