@@ -126,7 +126,8 @@ describe('core: servers that do not start', () => {
       },
       {
         id: 'noise',
-        entry: fixture('noisy-stdout', ['--only'], quickly),
+        // Its first line must arrive within the limit, however busy the machine is.
+        entry: fixture('noisy-stdout', ['--only'], { timeouts: { connect: '12s' } }),
         code: 'server-not-jsonrpc',
         says: /Starting the server/,
       },

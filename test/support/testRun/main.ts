@@ -149,9 +149,13 @@ async function counted(
   await folder.remove();
 }
 
-/** A failure in the summary at the end of the run: the test and its message, so that the end is enough to find it. */
+/** In lines. */
+const mostSaid = 40;
+
+/** A failure in the summary at the end of the run: the test, and of its message the beginning and what differs. */
 function inBrief(part: string, { fullTitle, error }: Failure): string {
-  const said = error.trim().split('\n').slice(0, 5);
+  const isTelling = (line: string, index: number): boolean => index < 5 || /^[+-] /.test(line);
+  const said = error.trim().split('\n').filter(isTelling).slice(0, mostSaid);
   return [`${part}: ${fullTitle}`, ...said].join('\n      ');
 }
 
