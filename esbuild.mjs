@@ -96,6 +96,8 @@ async function joined({ outputFiles, metafile }) {
     chunkFileNames: 'chunks/[name].js',
     // `import()` of a part becomes `require`, which the editor serves faster than its ES module loader.
     dynamicImportInCjs: false,
+    // The API of the editor is used as it is; the modules of Node have a default export.
+    interop: (id) => (id === 'vscode' ? 'esModule' : 'default'),
     esModule: false,
     sourcemap: !production,
   });

@@ -1,7 +1,7 @@
 /** Loads and activates the built extension in a fresh process, with a fake editor. */
-import { readdirSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import Module, { createRequire } from 'node:module';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { serve } from '../harness/served.js';
 
 type Extension = { activate(context: unknown): void };
@@ -43,6 +43,16 @@ function editor(folder: string): unknown {
   );
 }
 
+/** The file, and all that it loads, now or later. */
+function filesOf(file: string, found = new Set<string>()): Set<string> {
+  if (found.has(file)) return found;
+  found.add(file);
+  for (const [, name = ''] of readFileSync(file, 'utf8').matchAll(/require\("(\.[^"]+\.js)"\)/g)) {
+    filesOf(join(dirname(file), name), found);
+  }
+  return found;
+}
+
 serve({
   /** Milliseconds for a file of any content. */
   loadAlone({ file }: { file: string }) {
@@ -71,8 +81,7 @@ serve({
       extension: { id: 'minds.mcp-toolsets', packageJSON: { version: '0.0.0' } },
     });
     const begun = performance.now();
-    if (eager)
-      for (const name of readdirSync(join(dist, 'chunks'))) if (name.endsWith('.js')) load(join(dist, 'chunks', name));
+    if (eager) for (const file of filesOf(join(dist, 'extension.js'))) load(file);
     const extension = load(join(dist, 'extension.js')) as Extension;
     const loaded = performance.now();
     extension.activate(context);

@@ -37,6 +37,8 @@ describe('the pages of the installed extension', () => {
   });
 
   it('“Open Documentation” lists the pages and opens one as a preview', async () => {
+    // The hover of the extension's row would cover the list.
+    await window.page.mouse.move(640, 890);
     void run('mcpToolsets.openDocumentation');
     const rows = window.page.locator('.quick-input-list .monaco-list-row');
     await rows.getByText('Problems and their remedies', { exact: true }).click();
