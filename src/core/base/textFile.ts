@@ -52,12 +52,13 @@ export async function readTextFile(path: string, most: number, decode: Decode = 
 export async function readBytes(path: string, most: number): Promise<Buffer> {
   const handle = await open(path, flags);
   try {
-    refuse(path, await handle.stat(), most);
+    const stats = await handle.stat();
+    refuse(path, stats, most);
     const pieces: Buffer[] = [];
     for (let [read, left] = [1, most + 1]; read > 0 && left > 0; left -= read) {
-      const piece = Buffer.allocUnsafe(Math.min(pieceSize, left));
+      const piece = Buffer.allocUnsafe(Math.min(pieces.length === 0 ? stats.size + 1 : pieceSize, left));
       read = (await handle.read(piece, 0, piece.length, null)).bytesRead;
-      pieces.push(piece.subarray(0, read));
+      if (read > 0) pieces.push(piece.subarray(0, read));
     }
     return joined(path, pieces, most);
   } finally {
@@ -109,7 +110,7 @@ export function readTextFileSync(path: string, most: number, decode: Decode = ut
 
 /** A file may grow during the read, and some report a size of 0. */
 function joined(path: string, pieces: readonly Buffer[], most: number): Buffer {
-  const bytes = Buffer.concat(pieces);
+  const bytes = pieces.length === 1 && pieces[0] ? pieces[0] : Buffer.concat(pieces);
   if (bytes.length > most) throw tooLarge(path, most);
   return bytes;
 }

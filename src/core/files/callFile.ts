@@ -80,7 +80,8 @@ function lastLines(bytes: Buffer, most: number): { readonly bytes: Buffer; reado
 }
 
 export class CallFile {
-  private waiting = '';
+  /** Bytes, because the many pieces of a new text would stay in memory one by one (P11). */
+  private waiting: Buffer[] = [];
   private timer: Disposable | undefined;
   private writing: Promise<void> = Promise.resolve();
   private lines: number | undefined;
@@ -94,7 +95,7 @@ export class CallFile {
 
   /** @param lines each with its end */
   note(lines: string): void {
-    this.waiting += lines;
+    this.waiting.push(Buffer.from(lines));
     this.timer ??= this.clock.after(flushMs, () => void this.flush());
   }
 
@@ -102,19 +103,18 @@ export class CallFile {
   async flush(): Promise<void> {
     this.timer?.dispose();
     this.timer = undefined;
-    const { waiting } = this;
-    this.waiting = '';
+    const added = Buffer.concat(this.waiting);
+    this.waiting = [];
     const failed = (error: unknown): void => {
       this.onFailure?.(error);
       this.onFailure = undefined;
     };
-    if (waiting !== '') this.writing = this.writing.then(() => this.write(waiting)).catch(failed);
+    if (added.length > 0) this.writing = this.writing.then(() => this.write(added)).catch(failed);
     await this.writing;
   }
 
-  private write(text: string): Promise<void> {
+  private write(added: Buffer): Promise<void> {
     return underLock(this.file, this.clock, async () => {
-      const added = Buffer.from(text);
       const { count } = lastLines(added, Infinity);
       if (this.lines !== undefined && this.lines + count <= 2 * mostFacts) {
         await appendFile(this.file, added, { mode: 0o600 });
@@ -125,10 +125,10 @@ export class CallFile {
       const earlier = await readBytes(this.file, largestFile).catch(() => Buffer.alloc(0));
       // A program that was killed may have left half a line.
       const end = earlier.length === 0 || earlier.at(-1) === newline ? '' : '\n';
-      const whole = Buffer.concat([earlier, Buffer.from(end + text)]);
-      this.lines = lastLines(whole, Infinity).count;
-      if (earlier.length > 0 && this.lines <= 2 * mostFacts) return await appendFile(this.file, end + text);
-      const kept = lastLines(whole, mostFacts);
+      const more = Buffer.concat([Buffer.from(end), added]);
+      this.lines = lastLines(earlier, Infinity).count + count;
+      if (earlier.length > 0 && this.lines <= 2 * mostFacts) return await appendFile(this.file, more);
+      const kept = lastLines(Buffer.concat([lastLines(earlier, mostFacts).bytes, more]), mostFacts);
       await makePrivateFile(this.file, kept.bytes);
       this.lines = kept.count;
     });
