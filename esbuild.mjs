@@ -37,8 +37,10 @@ const common = {
 
 const existing = (paths) => paths.filter((path) => existsSync(join(root, path)));
 
-/** Parts that share modules with each other. The bench loads these without the extension. */
+/** The bench loads these parts without the extension. */
 const loadedAlone = ['src/vscode/engine/engine.ts', 'src/core/remembered/offerFiles.ts'];
+
+/** Parts that share modules with each other. */
 const parts = {
   ...common,
   entryPoints: existing(['src/extension.ts', 'src/cli.ts']),
@@ -73,7 +75,7 @@ const programs = [guardian, webview];
 /** Returns the chunks of Rollup for the outputs of esbuild. The ids of their modules are the paths of these outputs. */
 async function joined({ outputFiles, metafile }) {
   const texts = new Map(outputFiles.map(({ path, text }) => [path, text]));
-  const isRoot = ({ entryPoint }) => parts.entryPoints.includes(entryPoint) || loadedAlone.includes(entryPoint);
+  const isRoot = ({ entryPoint }) => [...parts.entryPoints, ...loadedAlone].includes(entryPoint);
   const roots = Object.entries(metafile.outputs).filter(([, output]) => isRoot(output));
   const fromEsbuild = {
     name: 'from esbuild',

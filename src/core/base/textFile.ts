@@ -83,7 +83,7 @@ export async function readAdded(
     const from = isSame ? before.position : Math.max(0, size - most);
     const bytes = Buffer.allocUnsafe(Math.min(size - from, most));
     const { bytesRead } = await handle.read(bytes, 0, bytes.length, from);
-    // Somebody may be writing the last line now.
+    // The last line may still be incomplete.
     const end = bytes.subarray(0, bytesRead).lastIndexOf(0x0a) + 1;
     return { lines: bytes.toString('utf8', 0, end), soFar: { inode, position: from + end }, isWhole: !isSame };
   } finally {

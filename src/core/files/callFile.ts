@@ -23,7 +23,7 @@ export function callFileOf(folder: string, home: string): string {
   return path.join(home, '.minds', 'calls', `${name}.jsonl`);
 }
 
-/** Returns the lines, oldest first; none if there is no such file. Rejects as `readTextFile` does. */
+/** Returns the lines, oldest first, or an empty list without a file. Rejects as `readTextFile` does. */
 export async function callLines(file: string): Promise<string[]> {
   try {
     return linesOf(await readTextFile(file, largestFile, anyBytes)).slice(-mostFacts);

@@ -18,7 +18,7 @@ export function canonicalTool(tool: OfferedTool): OfferedTool {
   return inOrder(keys, (key) => ordered(given[key], partOf(key), 0)) as OfferedTool;
 }
 
-/** The default order of texts is that of their code units. */
+/** By default, texts are sorted by code units. */
 function inOrder(keys: string[], valueOf: (key: string) => unknown): object {
   return Object.fromEntries(keys.sort().map((key) => [key, valueOf(key)]));
 }

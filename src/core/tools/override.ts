@@ -170,7 +170,7 @@ export function completed({ rules }: AppliedOverride, given: Arguments | undefin
   return { kind: 'completed', arguments: Object.fromEntries(sent) };
 }
 
-/** A long list would hide the one that is not allowed. */
+/** A long list would hide the refused item. */
 function refusedPart(value: unknown, allow: readonly Pattern[]): string {
   const items = Array.isArray(value) ? (value as unknown[]) : [];
   const refused = items.find((item) => Array.isArray(item) || !isAllowed(item, allow));

@@ -203,7 +203,7 @@ export class Sessions implements Disposable {
     private readonly over: (session: Session) => void,
   ) {}
 
-  /** Returns undefined if every session has calls in flight, so there is no room. */
+  /** Returns undefined without room: every session has calls in flight. */
   open(start: SessionStart): Session | undefined {
     if (this.byId.size >= this.max) {
       const idlest = this.idlest();
