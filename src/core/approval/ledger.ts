@@ -10,7 +10,7 @@ import { isBelow } from '../base/paths.js';
 import { folderOf } from '../config/sources.js';
 import { storedJson } from '../protocol/json.js';
 import type { Approvals } from './approvals.js';
-import type { LaunchDescription, LaunchPart } from './fingerprint.js';
+import type { LaunchDescription } from './fingerprint.js';
 import { worktreeOf, type WorktreePlace } from './worktree.js';
 
 export interface Storage {
@@ -217,9 +217,6 @@ function isServer(value: unknown): value is ApprovedServer {
 
 function isDescription(value: unknown): value is LaunchDescription {
   if (!isServer(value) || !hasFields(value, { fingerprint: 'string', parts: 'object' })) return false;
-  return Array.isArray(value['parts']) && value['parts'].every(isPart);
-}
-
-function isPart(value: unknown): value is LaunchPart {
-  return hasFields(value, { label: 'string', shown: 'string', digest: 'string?' });
+  const part = { label: 'string', shown: 'string', digest: 'string?' } as const;
+  return Array.isArray(value['parts']) && value['parts'].every((one) => hasFields(one, part));
 }

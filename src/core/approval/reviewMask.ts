@@ -56,15 +56,12 @@ function maskedValue(value: string): string {
   if (start === undefined || script.test(value.replaceAll('&', ''))) return value;
   const rest = value.slice(start.length);
   const [who = ''] = user.exec(rest) ?? [];
-  const [path = '', query = '', fragment = ''] = parts(rest.slice(who.length));
+  const [path = '', query = '', fragment = ''] =
+    /^([^?#]*)(\?[^#]*)?(.*)$/s.exec(rest.slice(who.length))?.slice(1) ?? [];
   return (who === '' ? start : maskedAddress(start + who)) + path + maskedAddress(query) + fragment;
 }
 
 /** Masks the secrets of a server's address, because nothing runs from it. */
 export function maskedAddress(text: string): string {
   return withoutSecrets(text, { environment: false, spare: (secret) => !token.test(secret) });
-}
-
-function parts(rest: string): string[] {
-  return /^([^?#]*)(\?[^#]*)?(.*)$/s.exec(rest)?.slice(1) ?? [rest];
 }

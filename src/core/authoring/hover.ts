@@ -1,6 +1,5 @@
 /** Explains a place of a config file (E2). A variable's value is never shown. Words of servers are plain text. */
 import { code, codeCell, formatted, markdownList, noMarkdown, type Markdown } from '../base/inert.js';
-import type { KeyDoc } from '../config/keys.js';
 import type { Transform } from '../config/model.js';
 import type { Span } from '../yaml/textPositions.js';
 import { readYaml } from '../yaml/yamlTree.js';
@@ -42,7 +41,7 @@ type SymbolOf<Kind> = Extract<ConfigSymbol, { kind: Kind }>;
 function say(symbol: ConfigSymbol, deps: HoverDeps): Markdown | undefined {
   switch (symbol.kind) {
     case 'key':
-      return symbol.doc && keyText(symbol.entry.key, symbol.doc);
+      return symbol.doc && formatted`**${symbol.entry.key}**\n\n${documentation(symbol.doc)}`;
     case 'server':
       return deps.serverState(symbol.entry.key);
     case 'variable':
@@ -64,10 +63,6 @@ function say(symbol: ConfigSymbol, deps: HoverDeps): Markdown | undefined {
       return symbol.kind === 'pattern' ? patternText(symbol, server, names) : transformText(symbol, names);
     }
   }
-}
-
-function keyText(key: string, doc: KeyDoc): Markdown {
-  return formatted`**${key}**\n\n${documentation(doc)}`;
 }
 
 function patternText({ node }: SymbolOf<'pattern'>, server: string, names: readonly string[]): Markdown {

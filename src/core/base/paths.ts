@@ -1,6 +1,7 @@
 /** Only this compares paths from different sources: the editor writes `c:\`, Windows `C:\`, and a folder may be a link. */
 import { readlinkSync, realpathSync } from 'node:fs';
 import path from 'node:path';
+import { unlessThrown } from './unlessThrown.js';
 
 /** A missing part stays as written. A link to a missing target is followed too, because a write follows it. */
 export function realPath(file: string, hops = 16): string {
@@ -34,14 +35,6 @@ export function openedPath(descriptor: number): string | undefined {
 
 function linkTarget(file: string): string | undefined {
   return unlessThrown(() => path.resolve(path.dirname(file), readlinkSync(file)));
-}
-
-function unlessThrown<T>(look: () => T): T | undefined {
-  try {
-    return look();
-  } catch {
-    return undefined;
-  }
 }
 
 export function samePath(a: string, b: string): boolean {

@@ -1,6 +1,7 @@
 /** Only this module decides about secrets in texts and command lines (E4). Invariant: valid JSON stays valid JSON. */
 import { isNoValue, isPlural, isRandom, isToken, isTrivial, nameStrength, tokenBeginnings } from './secretNames.js';
 import { findSecrets, type Found } from './secretScan.js';
+import { unlessThrown } from './unlessThrown.js';
 
 export const mask = '•••';
 
@@ -112,12 +113,7 @@ function beginningOfJson(text: string): number {
   if (last !== '}' && last !== ']' && last !== '"') return -1;
   const start = /^\s{0,8}"/.test(text) ? text.indexOf('"') : text.search(/[{[]/);
   if (start < 0) return -1;
-  try {
-    JSON.parse(text.slice(start));
-    return start;
-  } catch {
-    return -1;
-  }
+  return unlessThrown((): unknown => JSON.parse(text.slice(start))) === undefined ? -1 : start;
 }
 
 interface Frame {

@@ -34,11 +34,6 @@ export class TransientMap<Key, Value> {
     return true;
   }
 
-  clear(): void {
-    this.map = new Map();
-    this.removals = 0;
-  }
-
   /** A copy, in the order of arrival, like `values`. */
   keys(): Key[] {
     return [...this.map.keys()];

@@ -42,7 +42,7 @@ export interface Protocol extends Partial<Disposable> {
   whatIsWrongWithTool?(tool: Fields): string | undefined;
 }
 
-interface LiveConnectionDeps {
+export interface LiveConnectionDeps {
   readonly peer: Peer;
   readonly protocol: Protocol;
   readonly serverRequests: ServerRequests;

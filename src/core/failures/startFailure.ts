@@ -1,18 +1,14 @@
-import type { ProblemCode } from '../base/problem.js';
+import type { Problem, ProblemCode } from '../base/problem.js';
 import { errorCodes, type RpcError } from '../protocol/errors.js';
 import { shortened } from '../protocol/inBrief.js';
 import type { TransportFailure } from './transportFailure.js';
 
 /** A failed start with a next step; no secrets are removed here. */
-export interface StartFailure {
-  readonly code: ProblemCode;
+export interface StartFailure extends Pick<Problem, 'code' | 'fix' | 'instead'> {
   /** Completes `"server" …`. The first line names the cause; the attempt and the reply may follow. */
   readonly message: string;
-  readonly fix: string;
   /** The place of the cause in the server's entry, as a path for `ServerPlaces`; empty for the server's key. */
   readonly path: readonly (string | number)[];
-  /** The value the person probably meant to write there. */
-  readonly instead?: string;
 }
 
 export function failed(code: ProblemCode, message: string, fix: string, path: StartFailure['path'] = []): StartFailure {

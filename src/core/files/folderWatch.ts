@@ -2,6 +2,7 @@
 import { statSync, watch, type FSWatcher } from 'node:fs';
 import path from 'node:path';
 import { toDisposable, type Disposable } from '../base/disposables.js';
+import { unlessThrown } from '../base/unlessThrown.js';
 
 export function watchFolderOf(file: string, onChange: () => void): Disposable {
   let armed: { readonly folder: string; readonly inode: number; readonly watcher: FSWatcher } | undefined;
@@ -29,12 +30,9 @@ export function watchFolderOf(file: string, onChange: () => void): Disposable {
 }
 
 function nearestFolder(folder: string): { readonly folder: string; readonly inode: number } | undefined {
-  try {
-    const found = statSync(folder);
-    if (found.isDirectory()) return { folder, inode: found.ino };
-  } catch {
-    // It is missing, or nobody may look.
-  }
+  // It may be missing, or nobody may look.
+  const found = unlessThrown(() => statSync(folder));
+  if (found?.isDirectory()) return { folder, inode: found.ino };
   const above = path.dirname(folder);
   return above === folder ? undefined : nearestFolder(above);
 }

@@ -7,6 +7,7 @@ import { appOf } from '../apps/toolMeta.js';
 import { BoundedMap } from '../base/boundedMap.js';
 import type { ModelSetup } from '../minds/conversation.js';
 import { grantedOf, type Grant } from '../team/grants.js';
+import type { Member } from '../team/team.js';
 import { instructionsOf } from '../minds/instructions.js';
 import type { ContentPart, ConversationTool, ToolResult, ToolRunner } from '../minds/model.js';
 import type { Host } from './hostContract.js';
@@ -27,10 +28,7 @@ export interface OpenedApp {
 
 const mostApps = 32;
 
-export interface Speaker {
-  readonly id: string;
-  readonly name: string;
-  readonly purpose: string | undefined;
+export interface Speaker extends Omit<Member, 'grants' | 'place'> {
   readonly grants: readonly Grant[];
 }
 

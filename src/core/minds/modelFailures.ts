@@ -41,7 +41,8 @@ const deepestCause = 4;
 
 export function failureOf(error: unknown): ModelFailure {
   const causes = causesOf(error);
-  const texts = withoutRepetition(causes.map(({ message }) => (typeof message === 'string' ? message.trim() : '')));
+  const all = causes.map(({ message }) => (typeof message === 'string' ? message.trim() : ''));
+  const texts = all.filter((text, at) => text !== '' && !all.slice(0, at).some((earlier) => earlier.includes(text)));
   const codes = causes.flatMap(({ code }) => (typeof code === 'string' && code !== '' ? [code] : []));
   const numbers = causes.flatMap(({ status, statusCode, code }) => [status, statusCode, code]);
   const text = texts.join(' – ') || 'the provider gave no reason';
@@ -110,10 +111,6 @@ function causesOf(error: unknown): readonly Readonly<Record<string, unknown>>[] 
 
 function isHttpError(status: unknown): status is number {
   return typeof status === 'number' && status >= 400 && status < 600;
-}
-
-function withoutRepetition(texts: readonly string[]): string[] {
-  return texts.filter((text, index) => text !== '' && !texts.slice(0, index).some((earlier) => earlier.includes(text)));
 }
 
 /** Returns the tool of a rejection, by its name or by its index in the sent list, as in `tools[3].function`. */

@@ -61,10 +61,6 @@ export class Guardian implements TreeKeeper {
 
   constructor(private readonly options: GuardianOptions) {}
 
-  get pid(): number | undefined {
-    return this.child?.pid;
-  }
-
   admit(pid: number, mark: string): TreeMembers {
     this.add(pid);
     return new LivingTree({ groups: [pid], mark, since: procEntry(pid)?.started });

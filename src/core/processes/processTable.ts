@@ -2,6 +2,7 @@
 import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { unlessThrown } from '../base/unlessThrown.js';
 
 export interface ProcessEntry {
   readonly pid: number;
@@ -26,11 +27,7 @@ export async function readProcessTable(): Promise<ProcessTable> {
 }
 
 function procPids(): string[] {
-  try {
-    return readdirSync('/proc').filter((name) => name >= '1' && name <= ':');
-  } catch {
-    return [];
-  }
+  return unlessThrown(() => readdirSync('/proc'))?.filter((name) => name >= '1' && name <= ':') ?? [];
 }
 
 async function procTable(pids: readonly string[]): Promise<ProcessTable> {
@@ -49,11 +46,7 @@ export function procEntry(pid: number | string): ProcessEntry | undefined {
 }
 
 function contentOf(path: string): Buffer {
-  try {
-    return readFileSync(path);
-  } catch {
-    return Buffer.alloc(0);
-  }
+  return unlessThrown(() => readFileSync(path)) ?? Buffer.alloc(0);
 }
 
 /** proc(5): `pid (name) state ppid pgrp session … starttime(22) …`; the name may hold spaces and brackets. */

@@ -7,6 +7,7 @@ import { delimiter, isAbsolute, join, resolve, win32 } from 'node:path';
 import { variable, type Environment } from './environment.js';
 import { readdir } from 'node:fs/promises';
 import { nearest } from '../base/nearest.js';
+import { unlessThrown } from '../base/unlessThrown.js';
 
 interface Where {
   readonly cwd: string;
@@ -40,12 +41,10 @@ export interface Unstartable {
 }
 
 export function fileOf(command: string, { cwd, env }: Where): Unstartable | undefined {
-  try {
+  return unlessThrown(() => {
     const file = resolve(cwd, posixProgram(command, env));
     return statSync(file).isFile() ? { file, firstLine: firstLineOf(file) } : undefined;
-  } catch {
-    return undefined;
-  }
+  });
 }
 
 interface WindowsProgram {
@@ -65,11 +64,9 @@ export function windowsProgram(command: string, args: readonly string[], where: 
   if (programs.includes(kind)) return { file: found, args, verbatim: false };
   if (batchFiles.includes(kind)) return npmProgram(found, args, where) ?? batchProgram(found, args, where.env);
   const interpreter = interpreterOf(found);
-  try {
-    if (interpreter !== undefined) return windowsProgram(interpreter, [found, ...args], where);
-  } catch {
-    // The system has no such interpreter.
-  }
+  // The system may have no such interpreter.
+  const script = unlessThrown(() => interpreter && windowsProgram(interpreter, [found, ...args], where));
+  if (script) return script;
   throw spawnError('ENOEXEC', command);
 }
 

@@ -10,16 +10,14 @@ import type { ConfiguredServer, ServerDefinition } from '../config/model.js';
 import type { ConnectOutcome } from '../connections/connection.js';
 import type { PoolFailure } from '../instances/pool.js';
 import { ServerConversations } from '../instances/serverConversations.js';
-import type { Services } from '../instances/services.js';
 import { Start } from '../instances/starts.js';
 import { expectedClient, type Fields } from '../protocol/client.js';
-import type { FilteredToolsReport } from '../tools/problems.js';
 import { failureOf, type Failure, type FailureCause } from './failure.js';
 import { Offer } from './offers.js';
 import { approvalOf, diverges, editOf, enabledDefinition, permitsOf, planStep, startableDefinition } from './plan.js';
 import type { Asked } from './plan.js';
 import { isSameOffer, type OfferMemory, type RememberedOffer, type StandIn, standInOf } from './remembered.js';
-import { Serving } from './serving.js';
+import { Serving, type ServingDeps } from './serving.js';
 
 type Connected = Extract<ConnectOutcome, { kind: 'connected' }>;
 
@@ -31,15 +29,11 @@ interface Attempt {
   done: Promise<void>;
 }
 
-export interface UnitDeps {
-  readonly services: Services;
+export interface UnitDeps extends Omit<ServingDeps, 'server' | 'conversations'> {
   readonly memory: OfferMemory | undefined;
-  readonly onPublish: () => void;
-  readonly onChange: () => void;
   /** Decides whether a definition may run (S1). `reconsider` has to be called when this changes. */
   readonly judge: Asked['judge'];
   readonly startsOnCall: (definition: ServerDefinition) => boolean;
-  readonly filteredTools: () => FilteredToolsReport;
   readonly drainLimitMs: number;
 }
 

@@ -22,7 +22,7 @@ import { failureOf, type Failure, type FailureCause } from './failure.js';
 import { type Offer, type Offered, Offers, type Curated } from './offers.js';
 import { spokenBy, type RememberedOffer, type Spoken } from './remembered.js';
 
-interface ServingDeps extends Pick<PoolDeps, 'services' | 'server' | 'conversations'> {
+export interface ServingDeps extends Pick<PoolDeps, 'services' | 'server' | 'conversations'> {
   readonly filteredTools: () => FilteredToolsReport;
   readonly onPublish: () => void;
   readonly onChange: () => void;

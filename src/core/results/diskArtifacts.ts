@@ -73,7 +73,8 @@ export class DiskArtifacts implements ArtifactStore {
     } catch (error) {
       // The quota of a later window removes what cannot be removed now.
       await rm(unfinished, { force: true }).catch(() => undefined);
-      const why = reasonOf(error);
+      // Node's "ENOSPC: no space left on device, write" becomes "no space left on device (ENOSPC)".
+      const why = messageOf(error).replace(/^(E\w+): ([^,]+),.*$/s, '$2 ($1)');
       this.deps.log.write('warn', `A file of ${origin.server}/${origin.tool} was not saved in ${folder}: ${why}.`);
       return { kind: 'notSaved', why };
     }
@@ -97,11 +98,6 @@ export class DiskArtifacts implements ArtifactStore {
 function segment(name: string): string {
   const safe = name.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, 64);
   return safe === '' || /^(con|prn|aux|nul|com\d|lpt\d)$/i.test(safe) ? `${safe}_` : safe;
-}
-
-/** Returns a clause for an error of Node, "ENOSPC: no space left on device, write": "no space left on device (ENOSPC)". */
-function reasonOf(error: unknown): string {
-  return messageOf(error).replace(/^(E\w+): ([^,]+),.*$/s, '$2 ($1)');
 }
 
 /** A file takes whole blocks of a disk, usually of 4 KiB, and an empty file takes a block too. */

@@ -6,6 +6,7 @@ import type { Binary, BinaryOutcome, Fields, SavedParts } from './binaries.js';
 import { formatBytes } from './artifacts.js';
 import { isObject } from '../base/isObject.js';
 import { inPieces, inTurns } from '../base/turns.js';
+import { unlessThrown } from '../base/unlessThrown.js';
 import { jsonInSlices } from '../base/jsonInSlices.js';
 
 const errorMark = 'Error:';
@@ -68,11 +69,8 @@ async function anySays(parts: readonly TextPart[], value: unknown, json: string)
 }
 
 function isJsonOf(text: string, value: unknown): boolean {
-  try {
-    return isDeepStrictEqual(JSON.parse(text), value);
-  } catch {
-    return false; // The text is not JSON, so it has other content.
-  }
+  // A text that is not JSON has other content.
+  return unlessThrown(() => isDeepStrictEqual(JSON.parse(text), value)) ?? false;
 }
 
 async function withoutBlanks(text: string): Promise<string> {

@@ -5,11 +5,9 @@ import { EditNodes, isScalar, isSeq, spanOf } from '../yaml/editNodes.js';
 import { appendItem, applyEdits, insertion, removeItem, valueEdit } from '../yaml/edits.js';
 import { readYaml } from '../yaml/yamlTree.js';
 import { isEmpty, textOf, valueIn, type MapEntry, type ValueNode } from '../yaml/valueNodes.js';
+import type { Member } from './team.js';
 
-export interface AgentOfMember {
-  readonly id: string;
-  readonly name: string;
-  readonly purpose: string | undefined;
+export interface AgentOfMember extends Omit<Member, 'grants' | 'place'> {
   /** The granted toolsets, up or not. */
   readonly toolsets: readonly string[];
 }
@@ -69,7 +67,8 @@ function withTools(front: string, before: readonly string[], now: readonly strin
   const items = toolsOf(entry?.value);
   const granted = entriesOf(now);
   const ours = new Set([...before, ...now].map(referenceOf));
-  const isGone = (item: string): boolean => ours.has(setOf(item)) && !granted.includes(item);
+  // `playwright/*` and `playwright/browser_click` are of `playwright`.
+  const isGone = (item: string): boolean => ours.has(item.split('/')[0] ?? item) && !granted.includes(item);
   const missing = granted.filter((tool) => !items.includes(tool));
   // Without a change, the layout stays. Without a value, the key would grant every tool.
   if (entry && !isEmpty(entry.value) && missing.length === 0 && !items.some(isGone)) return front;
@@ -119,11 +118,6 @@ function rewritten(front: string, { keySpan, value }: MapEntry, wanted: readonly
   const edits = nodes && written && valueEdit(nodes, written, listOf(wanted));
   if (edits) return applyEdits(front, edits);
   return `${front.slice(0, keySpan.end)}: ${listOf(wanted)}${front.slice(Math.max(value.span.end, keySpan.end))}`;
-}
-
-/** The toolset of a tool in an agent file: `playwright/*` and `playwright/browser_click` give `playwright`. */
-function setOf(item: string): string {
-  return item.split('/')[0] ?? item;
 }
 
 export function referenceOf(toolset: string): string {

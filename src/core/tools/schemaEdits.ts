@@ -1,6 +1,7 @@
 /** Edits one argument of a schema (O6). The result takes a call without it exactly if the schema takes the call with it. */
 import { Validator, type Schema as JsonSchema } from '@cfworker/json-schema';
 import { isObject } from '../base/isObject.js';
+import { unlessThrown } from '../base/unlessThrown.js';
 
 type Schema = Readonly<Record<string, unknown>>;
 
@@ -190,10 +191,6 @@ export function accepts(schema: unknown, value: unknown, { $defs, definitions }:
   const whole: unknown = JSON.parse(given, (key, part: unknown) =>
     key === 'pattern' && typeof part === 'string' ? undefined : part,
   );
-  try {
-    return new Validator(whole as JsonSchema, '2020-12', true).validate(value).valid;
-  } catch {
-    // It refers to nothing, or to itself.
-    return true;
-  }
+  // A schema that refers to nothing, or to itself, makes it throw.
+  return unlessThrown(() => new Validator(whole as JsonSchema, '2020-12', true).validate(value).valid) ?? true;
 }

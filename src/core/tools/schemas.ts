@@ -4,6 +4,7 @@
  */
 import { isObject, isTexts } from '../base/isObject.js';
 import { perObject } from '../base/perObject.js';
+import { unlessThrown } from '../base/unlessThrown.js';
 import { inBrief } from '../protocol/inBrief.js';
 import { mirroredParams, withoutMirroring } from '../protocol/mirroredParams.js';
 import { canonicalTool } from './canonicalTool.js';
@@ -105,13 +106,8 @@ const isMapOf =
   (value) =>
     isObject(value) && Object.entries(value).every(([name, part]) => isName(name) && test(part));
 
-const isPattern: Test = (value) => {
-  try {
-    return typeof value === 'string' && new RegExp(value, 'u') instanceof RegExp;
-  } catch {
-    return false;
-  }
-};
+const isPattern: Test = (value) =>
+  typeof value === 'string' && unlessThrown(() => new RegExp(value, 'u')) !== undefined;
 
 /** The editor does not look at these, but they are compiled. */
 const compiledKeywords = [...schemaKeywords, 'additionalItems', 'unevaluatedItems', 'unevaluatedProperties'];

@@ -28,15 +28,6 @@ describe('TransientMap', () => {
     assert.equal(map.size, 0);
   });
 
-  it('a cleared transient map is empty, and takes entries again', () => {
-    const map = new TransientMap<string, number>();
-    map.set('a', 1);
-    map.clear();
-    assert.deepEqual(map.keys(), []);
-    map.set('b', 2);
-    assert.deepEqual(map.values(), [2]);
-  });
-
   it('removed entries are collected without a full collection', () => {
     const entries = 2000;
     const entrySize = 1000 * 8;

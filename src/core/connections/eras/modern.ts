@@ -8,10 +8,9 @@ import { isDeepStrictEqual } from 'node:util';
 import { delay, limited, type Clock } from '../../base/clock.js';
 import { orAborted } from '../../base/events.js';
 import { isObject } from '../../base/isObject.js';
-import type { Log } from '../../base/log.js';
 import type { FailedOpening } from '../../failures/startFailure.js';
 import { TransportFailure } from '../../failures/transportFailure.js';
-import { rpcFailureOf, ConnectionEnded, type Exchange, type Peer, type ServerTransport } from '../../peer/peer.js';
+import { rpcFailureOf, ConnectionEnded, type Exchange } from '../../peer/peer.js';
 import { declaredCapabilities, type Fields, type ServerClient } from '../../protocol/client.js';
 import { errorCodes, RpcFailure, type RpcError } from '../../protocol/errors.js';
 import { inBrief, shortened } from '../../protocol/inBrief.js';
@@ -29,19 +28,14 @@ import {
   watchTask,
 } from '../../protocol/versions.js';
 import { type ServerFacts, readFacts } from '../handshake.js';
-import type { Protocol } from '../liveConnection.js';
-import type { ServerRequest, ServerRequests } from '../serverRequests.js';
+import type { LiveConnectionDeps, Protocol } from '../liveConnection.js';
+import type { ServerRequest } from '../serverRequests.js';
 import { Listening } from './listening.js';
 import type { RequestHeaders } from './requestHeaders.js';
 import { BoundedMap } from '../../base/boundedMap.js';
 
-interface ModernDeps {
-  readonly peer: Peer;
-  readonly transport: ServerTransport;
-  readonly serverRequests: ServerRequests;
+interface ModernDeps extends Omit<LiveConnectionDeps, 'protocol' | 'share'> {
   readonly headers: RequestHeaders;
-  readonly clock: Clock;
-  readonly log: Log;
   readonly era: EraMemory;
   readonly speak: (version: string) => void;
 }

@@ -4,31 +4,24 @@
  * a refusal. Invariant: a legacy server gets no other messages, unless it was modern before.
  */
 import type { ClientCapabilities, JSONRPCNotification } from '@modelcontextprotocol/sdk/types.js';
-import type { Clock } from '../../base/clock.js';
 import { orAborted } from '../../base/events.js';
-import type { Log } from '../../base/log.js';
-import type { LoopShare } from '../../base/turns.js';
 import { startFailure, type FailedOpening, type TransportFailures } from '../../failures/startFailure.js';
 import { refusesUs, TransportFailure } from '../../failures/transportFailure.js';
-import { ConnectionEnded, Peer, type PeerListener, type ServerTransport } from '../../peer/peer.js';
+import { ConnectionEnded, Peer, type PeerListener } from '../../peer/peer.js';
 import { declaredCapabilities, type Fields, type ServerClient } from '../../protocol/client.js';
 import { errorCodes, RpcFailure, type RpcError } from '../../protocol/errors.js';
 import { modernVersion, protocolVersions } from '../../protocol/versions.js';
 import { ListError, type ConnectOutcome, type ToolListing } from '../connection.js';
 import { inFormOf, readInitializeAnswer } from '../handshake.js';
-import { LiveConnection, type Protocol } from '../liveConnection.js';
+import { LiveConnection, type LiveConnectionDeps, type Protocol } from '../liveConnection.js';
 import { logMessage, trafficTrace } from '../logging.js';
 import { ServerRequests } from '../serverRequests.js';
 import { discover, inTime, mayBeModern, type Discovery, type EraMemory, ModernProtocol, ownMeta } from './modern.js';
 import { RequestHeaders } from './requestHeaders.js';
 
-export interface OpeningDeps {
-  readonly transport: ServerTransport;
+export interface OpeningDeps extends Pick<LiveConnectionDeps, 'transport' | 'clock' | 'share' | 'log'> {
   readonly era: EraMemory;
   readonly self: OpeningClient;
-  readonly clock: Clock;
-  readonly share: LoopShare;
-  readonly log: Log;
   readonly trace: () => boolean;
   readonly limit: OpeningLimit;
 }

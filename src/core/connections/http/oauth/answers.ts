@@ -5,6 +5,7 @@
 import type * as sdk from '@modelcontextprotocol/sdk/shared/auth.js';
 import type { ZodType } from 'zod';
 import { isObject } from '../../../base/isObject.js';
+import { unlessThrown } from '../../../base/unlessThrown.js';
 
 /** The address of an endpoint that an authorization server does not have. By RFC 2606 it never resolves. */
 export const absentEndpoint = 'https://absent.invalid/';
@@ -61,14 +62,10 @@ export function whatCameForToken(text: string): string | undefined {
 }
 
 function parsedObject(text: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(text, (_, one: unknown) =>
-      Array.isArray(one) ? one.filter((entry) => entry !== null && entry !== undefined) : (one ?? undefined),
-    );
-    return isObject(value) ? { ...value } : undefined;
-  } catch {
-    return undefined;
-  }
+  const read = (_: string, one: unknown): unknown =>
+    Array.isArray(one) ? one.filter((entry) => entry !== null && entry !== undefined) : (one ?? undefined);
+  const value = unlessThrown((): unknown => JSON.parse(text, read));
+  return isObject(value) ? { ...value } : undefined;
 }
 
 function repair(schema: ZodType, answer: Record<string, unknown>, assumed: Readonly<Record<string, unknown>>): void {

@@ -1,0 +1,7 @@
+export function unlessThrown<T>(look: () => T): T | undefined {
+  try {
+    return look();
+  } catch {
+    return undefined;
+  }
+}
