@@ -39,6 +39,7 @@ import {
   asksForApproval,
   holdsChangedTools,
   hostSettings,
+  keepSettings,
   maxResultBytes,
   onDidChangeSettings,
   toolPermissions,
@@ -60,6 +61,7 @@ let running: EngineSlot | undefined;
 const editorCapabilities = 'mcpToolsets.editorCapabilities';
 
 export function activate(context: vscode.ExtensionContext): void {
+  context.subscriptions.push(keepSettings());
   const clock = systemClock;
   const logs = new Logs(hostSettings.trace);
   const failed = (what: string) => (error: unknown) => logs.host.write('error', `${what}: ${asText(error)}`);

@@ -4,9 +4,7 @@ import { HttpProxyAgent } from 'http-proxy-agent';
 import { HttpsProxyAgent } from 'https-proxy-agent';
 import { getProxyForUrl } from 'proxy-from-env';
 import { isLoopback } from '../core/base/loopback.js';
-import { directAgents, type HttpAgents, type MakeAgents } from '../core/connections/http/agents.js';
-
-export const agentsByEnvironment: MakeAgents = (options) => new ProxyAgents(options);
+import { directAgents, type HttpAgents } from '../core/connections/http/agents.js';
 
 /** Returns a text that completes "The proxy of the environment …". It does not quote the address, which may have a password. */
 function proxyOfEnvironment(url: URL): URL | string | undefined {
@@ -19,36 +17,28 @@ function proxyOfEnvironment(url: URL): URL | string | undefined {
     : `begins with ${parsed.protocol}//, but only http:// and https:// proxies can be used`;
 }
 
-export class ProxyAgents implements HttpAgents {
-  private readonly direct: HttpAgents;
-  private readonly agents = new Map<string, Agent>();
-
-  constructor(
-    private readonly options: AgentOptions,
-    private readonly proxyOf = proxyOfEnvironment,
-  ) {
-    this.direct = directAgents(options);
-  }
-
-  for(url: URL): Agent {
-    const proxy = this.proxyOf(url);
-    if (!(proxy instanceof URL)) return this.direct.for(url);
-    const key = `${url.protocol} ${proxy.href}`;
-    const agent =
-      this.agents.get(key) ??
-      (url.protocol === 'https:' ? new HttpsProxyAgent(proxy, this.options) : new HttpProxyAgent(proxy, this.options));
-    this.agents.set(key, agent);
-    return agent;
-  }
-
-  proxyFor(url: URL): ReturnType<NonNullable<HttpAgents['proxyFor']>> {
-    const proxy = this.proxyOf(url);
-    if (proxy instanceof URL) return { kind: 'used', host: proxy.host };
-    return proxy === undefined ? undefined : { kind: 'unusable', why: proxy };
-  }
-
-  destroy(): void {
-    this.direct.destroy();
-    for (const agent of this.agents.values()) agent.destroy();
-  }
+export function proxyAgents(options: AgentOptions, proxyOf = proxyOfEnvironment): Required<HttpAgents> {
+  const direct = directAgents(options);
+  const agents = new Map<string, Agent>();
+  return {
+    for: (url) => {
+      const proxy = proxyOf(url);
+      if (!(proxy instanceof URL)) return direct.for(url);
+      const key = `${url.protocol} ${proxy.href}`;
+      const agent =
+        agents.get(key) ??
+        (url.protocol === 'https:' ? new HttpsProxyAgent(proxy, options) : new HttpProxyAgent(proxy, options));
+      agents.set(key, agent);
+      return agent;
+    },
+    proxyFor: (url) => {
+      const proxy = proxyOf(url);
+      if (proxy instanceof URL) return { kind: 'used', host: proxy.host };
+      return proxy === undefined ? undefined : { kind: 'unusable', why: proxy };
+    },
+    destroy: () => {
+      direct.destroy();
+      for (const agent of agents.values()) agent.destroy();
+    },
+  };
 }

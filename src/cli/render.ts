@@ -12,9 +12,8 @@ import type { ServerState, ServerStatus, StatusSnapshot } from '../core/reconcil
 
 /** Returns `file:line:column: severity code: message fix`, one-based and on one line, as editors and CI systems read it. */
 export function problemLine(problem: Problem): string {
-  const where = positionText(problem.place);
   const fix = problem.fix.replace(whereVariablesAreSet, 'in the shell that runs this command');
-  return oneLine(`${where}: ${problem.severity} ${problem.code}: ${problem.message} ${fix}`);
+  return oneLine(`${positionText(problem.place)}: ${problem.severity} ${problem.code}: ${problem.message} ${fix}`);
 }
 
 /** One-based. @param file how the file is shown */
@@ -59,8 +58,7 @@ export function statusTable({ servers, problems }: StatusSnapshot): string {
       : 'No servers are configured.';
   }
   const rows = servers.map(({ id, transport, tools, offered, origin, state }) => {
-    const errors = problems.filter(({ server, severity }) => server === id && severity === 'error');
-    const [wrong] = state.kind === 'invalid' ? errors : [];
+    const wrong = problems.find((one) => state.kind === 'invalid' && one.server === id && one.severity === 'error');
     const words = oneLine(`${stateWord(state)}${wrong ? `: ${wrong.message} ${wrong.fix}` : ''}`);
     return [id, transport ?? '', `${tools.length} of ${offered}`, originWords[origin], words];
   });

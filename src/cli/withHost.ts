@@ -19,7 +19,7 @@ import { version } from '../../package.json';
 import { configDeps, readConfigFiles } from './configFile.js';
 import { FolderApprovals, type Consent } from './folderApprovals.js';
 import { formAnswers } from './formAnswers.js';
-import { agentsByEnvironment } from './proxies.js';
+import { proxyAgents } from './proxies.js';
 import { secretOf } from './keyring.js';
 import { Interruption } from './interruption.js';
 import { complain, newLines, reasonOf, report } from './output.js';
@@ -86,7 +86,7 @@ export async function withHost(run: Run, use: (running: RunningHost) => Promise<
   const approvals = await FolderApprovals.open(folder, run.approvesEdits !== true);
   let readSources = (): Promise<void> => Promise.resolve();
   const core = assemble({
-    surroundings: { clock: systemClock, log, serverLog, env, version, guardianScript, makeAgents: agentsByEnvironment },
+    surroundings: { clock: systemClock, log, serverLog, env, version, guardianScript, makeAgents: proxyAgents },
     settings: { filteredTools: () => 'information', trace: () => run.debug, only },
     consent: {
       approvals: approvals.ledger,

@@ -45,14 +45,12 @@ export function form(field: Field): Control {
 
 const booleans = [true, false].map((one): Option => ({ label: String(one), value: one }));
 
-type Input = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement;
-
 type Complaint = string;
 
 let inputsMade = 0;
 
 function framed(
-  input: Input,
+  input: HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement,
   name: string,
   need: Need,
   field: Field,
@@ -247,13 +245,11 @@ function members(all: readonly Member[]): Control {
 const filled = (entered: Entered): Entered => (entered.kind === 'absent' ? value({}) : entered);
 
 function group(name: string, need: Need, field: Extract<Field, { kind: 'group' }>): Control {
-  if (need !== 'optional') {
-    const inner = members(field.members);
-    return { ...inner, root: fieldset(name, need, field, inner.root), read: () => filled(inner.read()) };
-  }
   // The parts of an optional object are required only if it is given. The server checks this.
-  const inner = members(field.members.map((member) => ({ ...member, required: false })));
-  return { ...inner, root: fieldset(name, need, field, inner.root) };
+  const isOptional = need === 'optional';
+  const inner = members(field.members.map((member) => ({ ...member, required: !isOptional && member.required })));
+  const read = (): Entered => (isOptional ? inner.read() : filled(inner.read()));
+  return { ...inner, root: fieldset(name, need, field, inner.root), read };
 }
 
 function fieldset(name: string, need: Need, field: Field, ...content: HTMLElement[]): HTMLFieldSetElement {

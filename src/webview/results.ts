@@ -2,6 +2,7 @@
 import { laidOut } from '../core/base/text.js';
 import type { TrialOutcome } from './messages.js';
 import { element } from './page.js';
+import { text } from './schemaForm.js';
 
 /** The most characters of a text, because long texts slow down the page. A button opens the whole text. */
 const longestText = 200_000;
@@ -115,8 +116,4 @@ function json(value: unknown): string {
 
 function bare(data: unknown): string {
   return text(data).replace(/^data:[^,]*,/, '');
-}
-
-function text(value: unknown): string {
-  return typeof value === 'string' ? value : '';
 }

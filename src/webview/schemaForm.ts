@@ -243,7 +243,7 @@ function at(root: unknown, reference: string): unknown {
   }, root);
 }
 
-function text(value: unknown): string {
+export function text(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 

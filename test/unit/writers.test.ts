@@ -42,7 +42,7 @@ const allowed: Readonly<Record<string, Readonly<Record<string, string>>>> = {
       'It makes a new file beside and renames it, which follows no link at its end, or removes it.',
   },
   'core/files/callFile.ts': {
-    'appendFile rm': 'It extends and removes a private file in the home folder.',
+    'open rm': 'It extends and removes a private file in the home folder.',
   },
   'cli/callsCommand.ts': { link: 'It puts a private file in its place.' },
   'core/files/fileLock.ts': {

@@ -45,11 +45,6 @@ function utf16Of([first, second]: Buffer): 'utf-16be' | 'utf-16le' | undefined {
 
 /** Rejects as `node:fs/promises` does, and with `FileRefused`. */
 export async function readTextFile(path: string, most: number, decode: Decode = utf8): Promise<string> {
-  return decoded(path, await readBytes(path, most), decode);
-}
-
-/** Rejects as `node:fs/promises` does, and with `FileRefused`. */
-export async function readBytes(path: string, most: number): Promise<Buffer> {
   const handle = await open(path, flags);
   try {
     const stats = await handle.stat();
@@ -60,7 +55,7 @@ export async function readBytes(path: string, most: number): Promise<Buffer> {
       read = (await handle.read(piece, 0, piece.length, null)).bytesRead;
       if (read > 0) pieces.push(piece.subarray(0, read));
     }
-    return joined(path, pieces, most);
+    return decoded(path, joined(path, pieces, most), decode);
   } finally {
     await handle.close();
   }

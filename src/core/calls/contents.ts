@@ -2,7 +2,9 @@
  * The inputs and outputs of the last calls, in memory. Only the log is redacted: a view redacts the rest. The
  * values together have about `mostSize` characters at most, and the logs about `mostLog`.
  */
+import { randomBytes } from 'node:crypto';
 import { isObject } from '../base/isObject.js';
+import { TextBytes } from '../base/textBytes.js';
 import type { OtherOutcome, Progress, ToolOutcome, ToolsetCall, ToolsetRequest } from '../protocol/request.js';
 import type { CallFact } from './fact.js';
 
@@ -10,12 +12,14 @@ type KeptCall = ReturnType<typeof keptOf>;
 
 export type CallContent = NonNullable<ReturnType<CallContents['get']>>;
 
+/** The beginning of the ids of this program's facts. A number follows. */
+export const idStart = randomBytes(6).toString('base64url');
 const none: readonly never[] = [];
 const notEnded = { kind: 'cancelled' } as const;
 
 /** A request while it runs, and until its content is kept. One object of one layout, because each call pays for it (P11). */
 export class Recording {
-  id = '';
+  number = -1;
   took = 0;
   instance: string | undefined = undefined;
   published: string | undefined = undefined;
@@ -33,6 +37,10 @@ export class Recording {
     readonly request: ToolsetCall | ToolsetRequest,
     readonly at: number,
   ) {}
+
+  get id(): string {
+    return `${idStart}${this.number}`;
+  }
 
   get given(): unknown {
     return 'tool' in this.request ? this.request.arguments : this.request.params;
@@ -61,8 +69,8 @@ export class Recording {
     if (typeof text === 'string') this.text = text;
   }
 
-  end(id: string, outcome: ToolOutcome | OtherOutcome, at: number): void {
-    this.id = id;
+  end(number: number, outcome: ToolOutcome | OtherOutcome, at: number): void {
+    this.number = number;
     this.outcome = outcome;
     this.took = at - this.at;
   }
@@ -77,16 +85,31 @@ const generations = 16;
 /** In characters. Smaller contents are written out together, because bytes lie outside the collector's heap (P11). */
 const smallSize = 4_000;
 
+class Generation {
+  readonly calls: KeptCall[] = [];
+  /** Calls as JSON, each after the end of a line. */
+  readonly small = new TextBytes();
+  size = 0;
+
+  find(number: number): KeptCall | undefined {
+    const { all } = this.small;
+    const from = all.indexOf(`\n{"number":${number},`);
+    if (from < 0) return this.calls.find((call) => call.number === number);
+    const end = all.indexOf('\n', from + 1);
+    return JSON.parse(all.toString('utf8', from, end < 0 ? all.length : end)) as KeptCall;
+  }
+}
+
 export class CallContents {
-  /** Bytes hold a list of calls as JSON. */
-  private kept: { readonly calls: (KeptCall | Buffer)[]; size: number }[] = [];
+  private kept: Generation[] = [];
   private size = 0;
   readonly logs = new RecentLogs();
 
   constructor(private readonly most = mostSize) {}
 
   get(fact: CallFact) {
-    const found = this.find(fact.id);
+    const number = fact.id.startsWith(idStart) ? Number(fact.id.slice(idStart.length)) : NaN;
+    const found = this.kept.map((generation) => generation.find(number)).find((call) => call);
     if (!found) return undefined;
     const { given, sent, outcome, received, progress = none } = found;
     return { given, sent, outcome, received, progress, log: this.logs.during(fact) };
@@ -94,18 +117,22 @@ export class CallContents {
 
   /** Keeps ended calls. The oldest ones make room. */
   keep(calls: readonly Recording[]): void {
-    const small: string[] = [];
+    let small = '';
     let newest = this.kept.at(-1);
     for (const call of calls) {
       const { size } = call;
       if (size > this.most) continue;
-      if (!newest || newest.size >= this.most / generations) this.kept.push((newest = { calls: [], size: 0 }));
+      if (!newest || newest.size >= this.most / generations) {
+        newest?.small.add(small);
+        small = '';
+        this.kept.push((newest = new Generation()));
+      }
       newest.size += size;
       this.size += size;
       if (size > smallSize) newest.calls.push(keptOf(call));
-      else small.push(jsonOf(call));
+      else small += `\n${jsonOf(call)}`;
     }
-    if (small.length > 0) newest?.calls.push(Buffer.from(`[${small.join()}]`));
+    newest?.small.add(small);
     while (this.size > this.most) this.size -= this.kept.shift()?.size ?? 0;
   }
 
@@ -114,21 +141,12 @@ export class CallContents {
     this.size = 0;
     this.logs.begin();
   }
-
-  private find(id: string): KeptCall | undefined {
-    for (const one of this.kept.flatMap(({ calls }) => calls)) {
-      const calls = !Buffer.isBuffer(one) ? [one] : one.includes(id) ? (JSON.parse(one.toString()) as KeptCall[]) : [];
-      const found = calls.find((call) => call.id === id);
-      if (found) return found;
-    }
-    return undefined;
-  }
 }
 
 /** As the agent gave it and got it, and as the server got it and gave it. A part with the same value on both sides is left out. */
-function keptOf({ id, given, sent, outcome, result, received, progress }: Recording) {
+function keptOf({ number, given, sent, outcome, result, received, progress }: Recording) {
   return {
-    id,
+    number,
     given,
     sent: sent === given ? undefined : sent,
     outcome: result ?? outcome,
@@ -139,10 +157,10 @@ function keptOf({ id, given, sent, outcome, result, received, progress }: Record
 
 /** The usual call is composed by hand around its result as it was written, because `JSON.stringify` takes most of the time (P11). */
 function jsonOf(call: Recording): string {
-  const { id, given, sent = given, text, received, result, progress } = call;
+  const { number, given, sent = given, text, received, result, progress } = call;
   const isUsual = received === result && sent === given && given !== undefined && progress.length === 0;
   if (text === undefined || !isUsual) return JSON.stringify(keptOf(call));
-  return `{"id":"${id}","given":${JSON.stringify(given)},"outcome":${text}}`;
+  return `{"number":${number},"given":${JSON.stringify(given)},"outcome":${text}}`;
 }
 
 interface LogLine {

@@ -54,7 +54,7 @@ export function hasFailed(fact: Fact): boolean {
 }
 
 /** Four characters are about a token. */
-export function tokensOf(size: number): number {
+function tokensOf(size: number): number {
   return Math.ceil(size / 4);
 }
 
@@ -65,15 +65,16 @@ export function parseFact(line: string): Fact | undefined {
   const text = (key: string): string => asText(value[key]);
   const optional = <Key extends string>(key: Key): { [key in Key]?: string } =>
     (typeof value[key] === 'string' ? { [key]: value[key] } : {}) as { [key in Key]?: string };
-  const { id, at, took, sentSize, resultSize, tokens } = value;
+  const { id, at, took, sentSize, resultSize } = value;
   if (!Number.isFinite(at) || typeof id !== 'string') return undefined;
   const common = { id, at: Number(at), toolset: text('toolset'), ...optional('instance'), ...optional('reason') };
   const event = serverEvents.find((one) => one === value['event']);
   if (event !== undefined) return { ...common, event, ...optional('conversation') };
   const outcome = callOutcomes.find((one) => one === value['outcome']);
-  if (outcome === undefined || ![took, sentSize, resultSize, tokens].every(Number.isFinite)) return undefined;
+  if (outcome === undefined || ![took, sentSize, resultSize].every(Number.isFinite)) return undefined;
   const [agent, conversation] = [text('agent'), text('conversation')];
   const names = { agent, conversation, tool: text('tool'), original: text('original'), ...optional('method') };
-  const sizes = { sentSize: Number(sentSize), resultSize: Number(resultSize), tokens: Number(tokens) };
+  const [size, tokens] = [Number(resultSize), tokensOf(Number(resultSize))];
+  const sizes = { sentSize: Number(sentSize), resultSize: size, tokens };
   return { ...common, ...names, ...sizes, took: Number(took), outcome };
 }

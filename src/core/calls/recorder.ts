@@ -1,17 +1,15 @@
 /** Records what happens on the servers of a host: facts, inputs and outputs. The shell keeps the facts. */
-import { randomBytes } from 'node:crypto';
 import type { Clock } from '../base/clock.js';
 import type { Disposable } from '../base/disposables.js';
 import { Emitter } from '../base/events.js';
 import type { Log, Redactor } from '../base/log.js';
-import { jsonLines, linesOf } from '../base/text.js';
+import { jsonLines } from '../base/text.js';
 import type { Fields } from '../protocol/client.js';
 import type { OtherOutcome, ToolOutcome, ToolsetCall, ToolsetRequest } from '../protocol/request.js';
-import { approximateSize, CallContents, Recording } from './contents.js';
-import { parseFact, tokensOf, type CallFact, type Fact, type ServerFact } from './fact.js';
+import { approximateSize, CallContents, idStart, Recording } from './contents.js';
+import { isCall, parseFact, type CallFact, type Fact, type ServerFact } from './fact.js';
 
-const ofProgram = randomBytes(6).toString('base64url');
-let last = 0;
+let nextNumber = 0;
 
 interface RecorderDeps {
   readonly clock: Clock;
@@ -24,20 +22,33 @@ const ownSize = 500;
 /** Ended requests are recorded together, because one at a time takes longer; and later, so that no answer waits (P11). */
 const recordedTogether = 32;
 const recordedWithinMs = 250;
-/** A view asks for its own call before this many more times are recorded. */
-const mostLatest = 8;
+const linesTogether = 64;
 
 const mostNames = 1_000;
 /** A longer text is hardly a name, and is cut; a program or a server could fill memory and file with such texts. */
 const longestName = 1_000;
 
+/** What calls may have in common. */
+const nameKeys = ['outcome', 'toolset', 'conversation', 'agent', 'tool', 'original', 'instance', 'method', 'reason'];
+const redactedKeys = new Set(['agent', 'tool', 'original']);
+type Names = readonly (string | undefined)[];
+
+/** A fact that is not yet a line, because a line takes longer to write, and larger objects longer to keep (P11). */
+interface NotedFact extends Pick<CallFact, 'at' | 'took' | 'sentSize' | 'resultSize'> {
+  readonly number: number;
+  /** The beginning of its line. */
+  readonly head: string;
+}
+
 export class Recorder {
   private readonly facts = new Emitter<string>();
   private readonly names = new Map<string, string>();
   private changes = 0;
+  private last: { readonly names: Names; readonly head: string } | undefined;
   private ended: Recording[] = [];
+  private noted: NotedFact[] = [];
+  private notedBefore: readonly NotedFact[] = [];
   private timer: Disposable | undefined;
-  private latest: readonly string[] = [];
   readonly contents = new CallContents();
   /** Fires with facts as JSON Lines. */
   readonly onDidRecord = this.facts.event;
@@ -49,7 +60,7 @@ export class Recorder {
   }
 
   isOwn({ id }: Pick<Fact, 'id'>): boolean {
-    return id.startsWith(ofProgram);
+    return id.startsWith(idStart);
   }
 
   /** Answers a request, and records it if somebody listens. The host and the pool report its tool and its instance. */
@@ -69,8 +80,8 @@ export class Recorder {
       };
     }
     const outcome = await answer();
-    recording.end(nextId(), outcome, clock.now());
-    if (this.ended.push(recording) === recordedTogether) setImmediate(() => this.flush());
+    recording.end(nextNumber++, outcome, clock.now());
+    if (this.ended.push(recording) === recordedTogether) setImmediate(() => this.note());
     this.timer ??= clock.after(recordedWithinMs, () => this.flush());
     if ('tool' in request && outcome.kind === 'result') outcome.record = recording;
     return outcome;
@@ -78,23 +89,24 @@ export class Recorder {
 
   /** Records what has ended. */
   flush(): void {
-    const { ended } = this;
     this.timer?.dispose();
     this.timer = undefined;
-    if (ended.length === 0) return;
-    this.ended = [];
-    let lines = '';
-    for (const recording of ended) lines += this.lineOf(recording);
-    this.latest = [...this.latest.slice(1 - mostLatest), lines];
-    this.contents.keep(ended);
-    this.facts.fire(lines);
+    this.note();
+    const { noted } = this;
+    if (noted.length === 0) return;
+    [this.notedBefore, this.noted] = [noted, []];
+    for (let from = 0; from < noted.length; from += linesTogether) {
+      const together = noted.slice(from, from + linesTogether);
+      this.facts.fire(together.map(lineOf).join(''));
+    }
   }
 
   /** Returns the fact of a call that has just ended. */
   latestFact(id: string): CallFact | undefined {
-    this.flush();
-    const facts = linesOf(this.latest.join('')).map(parseFact);
-    return facts.find((fact): fact is CallFact => fact?.id === id);
+    this.note();
+    const found = [...this.notedBefore, ...this.noted].find(({ number }) => id === `${idStart}${number}`);
+    const fact = found && parseFact(lineOf(found));
+    return fact && isCall(fact) ? fact : undefined;
   }
 
   event(event: Omit<ServerFact, 'id' | 'at'>): void {
@@ -102,7 +114,7 @@ export class Recorder {
     this.flush();
     const { clock, redactor } = this.deps;
     const reason = event.reason && redactor.redact(event.reason, longestName);
-    this.facts.fire(jsonLines([{ ...event, reason, id: nextId(), at: clock.now() }]));
+    this.facts.fire(jsonLines([{ ...event, reason, id: `${idStart}${nextNumber++}`, at: clock.now() }]));
   }
 
   /** Returns a log whose last lines are also kept beside the contents of calls. */
@@ -121,25 +133,43 @@ export class Recorder {
     this.contents.clear();
   }
 
-  /** The line is composed by hand, because `JSON.stringify` takes twice as long (P11). */
-  private lineOf(recording: Recording): string {
-    const { id, at, took, request, outcome, given, text, result, received, instance } = recording;
-    const isCall = 'tool' in request;
-    const item = isCall ? request.tool : itemOf(request.params);
-    const agent = (isCall ? request.agent : undefined) ?? request.client?.program ?? '';
+  private note(): void {
+    const { ended } = this;
+    this.ended = [];
+    for (const recording of ended) this.noteOne(recording);
+    this.contents.keep(ended);
+  }
+
+  private noteOne(recording: Recording): void {
+    const { number, at, took, request, outcome, given, text, result, received, instance } = recording;
+    const [item, method] = 'tool' in request ? [request.tool] : [itemOf(request.params), request.method];
+    const agent = ('tool' in request ? request.agent : undefined) ?? request.client?.program ?? '';
     const unanswered = 'unanswered' in outcome ? outcome.unanswered : undefined;
     const [inward, isSame] = [approximateSize(given), received === result];
     const outward = isSame && text !== undefined ? { size: text.length, isWhole: true } : approximateSize(result);
     const kept = inward.size + outward.size + (isSame ? 0 : (text?.length ?? outward.size));
     if (inward.isWhole && outward.isWhole) recording.size = ownSize + kept;
     const { published = item, original = item } = recording;
-    const method = isCall ? undefined : request.method;
-    const when = `{"id":"${id}","at":${at},"took":${took},"outcome":"${unanswered?.kind ?? outcomeWord(outcome)}"`;
-    const where = field('toolset', request.toolset) + field('conversation', request.conversation);
-    const names = `,"agent":${this.written(agent)},"tool":${this.written(published)},"original":${this.written(original)}`;
-    const more = field('instance', instance) + field('method', method) + field('reason', unanswered?.reason);
-    const sizes = `,"sentSize":${inward.size},"resultSize":${outward.size},"tokens":${tokensOf(outward.size)}`;
-    return `${when}${where}${names}${more}${sizes}}\n`;
+    const how = unanswered?.kind ?? outcomeWord(outcome);
+    const { toolset, conversation } = request;
+    const names = [how, toolset, conversation, agent, published, original, instance, method, unanswered?.reason];
+    const [sentSize, resultSize] = [inward.size, outward.size];
+    this.noted.push({ number, head: this.headOf(names), at, took, sentSize, resultSize });
+  }
+
+  /** Returns the beginning of a line. Agents often call one tool again and again. */
+  private headOf(names: Names): string {
+    const { changes } = this.deps.redactor;
+    const { last } = this;
+    if (last && this.changes === changes && names.every((name, index) => name === last.names[index])) return last.head;
+    const parts = nameKeys.flatMap((key, index) => {
+      const name = names[index];
+      if (name === undefined) return [];
+      return `"${key}":${redactedKeys.has(key) ? this.written(name) : JSON.stringify(name)}`;
+    });
+    const head = `{${parts.join()},"id":"${idStart}`;
+    this.last = { names, head };
+    return head;
   }
 
   /** Redacted, as JSON. Names come again and again. */
@@ -156,12 +186,8 @@ export class Recorder {
   }
 }
 
-function field(key: string, value: string | undefined): string {
-  return value === undefined ? '' : `,"${key}":${JSON.stringify(value)}`;
-}
-
-function nextId(): string {
-  return `${ofProgram}${last++}`;
+function lineOf({ head, number, at, took, sentSize, resultSize }: NotedFact): string {
+  return `${head}${number}","at":${at},"took":${took},"sentSize":${sentSize},"resultSize":${resultSize}}\n`;
 }
 
 function itemOf({ name, uri, ref, taskId }: Fields): string {

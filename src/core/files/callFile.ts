@@ -1,21 +1,25 @@
 /**
  * The facts of the last calls of a folder, as JSON Lines in the user's home. Several processes add to it. Lines wait for
- * less than a second, so no call waits for the disk; a crash loses no more. Invariant: at most twice `mostFacts` lines.
+ * less than a second, so no call waits for the disk; a crash loses no more.
  */
-import { appendFile, rm } from 'node:fs/promises';
+import { open, rm, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import type { Clock } from '../base/clock.js';
 import type { Disposable } from '../base/disposables.js';
 import { SingleFlight } from '../base/singleFlight.js';
 import { makePrivateFile } from '../base/privateFile.js';
 import { linesOf } from '../base/text.js';
-import { anyBytes, readAdded, readBytes, readTextFile, type ReadSoFar } from '../base/textFile.js';
+import { TextBytes } from '../base/textBytes.js';
+import { FileRefused, readAdded, type ReadSoFar } from '../base/textFile.js';
 import { underLock } from './fileLock.js';
 import { watchFolderOf } from './folderWatch.js';
 import { tokenFileOf } from './tokenFile.js';
 
 export const mostFacts = 10_000;
 const flushMs = 750;
+/** In bytes. A file becomes this large, or twice as large as its last facts, before it is shortened to them. */
+const usualFile = 8 << 20;
+const pieceSize = 256 << 10;
 const largestFile = 32 << 20;
 
 export function callFileOf(folder: string, home: string): string {
@@ -26,7 +30,7 @@ export function callFileOf(folder: string, home: string): string {
 /** Returns the lines, oldest first, or an empty list without a file. Rejects as `readTextFile` does. */
 export async function callLines(file: string): Promise<string[]> {
   try {
-    return linesOf(await readTextFile(file, largestFile, anyBytes)).slice(-mostFacts);
+    return linesOf((await readAdded(file, largestFile, undefined)).lines).slice(-mostFacts);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
     throw error;
@@ -72,19 +76,39 @@ export function followCalls(
 
 const newline = 0x0a;
 
-/** Looks only for the ends of lines, because reading the lines took longer than writing their facts (P11). */
-function lastLines(bytes: Buffer, most: number): { readonly bytes: Buffer; readonly count: number } {
-  let [start, count] = [bytes.length, 0];
-  for (; count < most && start > 1; count++) start = bytes.lastIndexOf(newline, start - 2) + 1;
-  return { bytes: bytes.subarray(start), count };
+/** Returns the place of the last facts. Looks only for the ends of lines, because reading them took longer than writing them (P11). */
+async function placeOfLast(file: FileHandle, size: number): Promise<number> {
+  const piece = Buffer.allocUnsafe(pieceSize);
+  let [place, count] = [size, 0];
+  for (let from = size; from > 0;) {
+    // Lines of anything else have no end.
+    if (size - from > largestFile) return place;
+    const length = Math.min(piece.length, from);
+    from -= length;
+    await file.read(piece, 0, length, from);
+    for (let end = length; end > 0 && (end = piece.lastIndexOf(newline, end - 1)) >= 0;) {
+      place = from + end + 1;
+      if (count++ === mostFacts) return place;
+    }
+  }
+  return 0;
+}
+
+/** Each piece is valid until the next one. */
+async function* piecesFrom(position: number, file: FileHandle): AsyncGenerator<Buffer> {
+  const piece = Buffer.allocUnsafe(pieceSize);
+  for (let at = position, read = 1; read > 0; at += read) {
+    read = (await file.read(piece, 0, piece.length, at)).bytesRead;
+    if (read > 0) yield piece.subarray(0, read);
+  }
 }
 
 export class CallFile {
-  /** Bytes, because the many pieces of a new text would stay in memory one by one (P11). */
-  private waiting: Buffer[] = [];
+  private waiting = new TextBytes();
+  private written = new TextBytes();
   private timer: Disposable | undefined;
   private writing: Promise<void> = Promise.resolve();
-  private lines: number | undefined;
+  private most = usualFile;
 
   /** @param onFailure called with the reason, once */
   constructor(
@@ -95,7 +119,7 @@ export class CallFile {
 
   /** @param lines each with its end */
   note(lines: string): void {
-    this.waiting.push(Buffer.from(lines));
+    this.waiting.add(lines);
     this.timer ??= this.clock.after(flushMs, () => void this.flush());
   }
 
@@ -103,34 +127,44 @@ export class CallFile {
   async flush(): Promise<void> {
     this.timer?.dispose();
     this.timer = undefined;
-    const added = Buffer.concat(this.waiting);
-    this.waiting = [];
     const failed = (error: unknown): void => {
       this.onFailure?.(error);
       this.onFailure = undefined;
     };
-    if (added.length > 0) this.writing = this.writing.then(() => this.write(added)).catch(failed);
+    this.writing = this.writing.then(() => this.write()).catch(failed);
     await this.writing;
   }
 
-  private write(added: Buffer): Promise<void> {
-    return underLock(this.file, this.clock, async () => {
-      const { count } = lastLines(added, Infinity);
-      if (this.lines !== undefined && this.lines + count <= 2 * mostFacts) {
-        await appendFile(this.file, added, { mode: 0o600 });
-        this.lines += count;
-        return;
-      }
-      // A file that cannot be read again would keep all later facts out.
-      const earlier = await readBytes(this.file, largestFile).catch(() => Buffer.alloc(0));
+  private async write(): Promise<void> {
+    const { waiting } = this;
+    if (waiting.all.length === 0) return;
+    [this.waiting, this.written] = [this.written, waiting];
+    try {
+      await underLock(this.file, this.clock, () => this.append(waiting.all));
+    } finally {
+      waiting.clear();
+    }
+  }
+
+  private async append(added: Buffer): Promise<void> {
+    const file = await open(this.file, 'a+', 0o600);
+    try {
+      const stats = await file.stat();
+      if (!stats.isFile()) throw new FileRefused(this.file, 'it is not a regular file');
+      const { size } = stats;
+      const last = Buffer.of(newline);
+      await file.read(last, 0, 1, Math.max(0, size - 1));
       // A program that was killed may have left half a line.
-      const end = earlier.length === 0 || earlier.at(-1) === newline ? '' : '\n';
-      const more = Buffer.concat([Buffer.from(end), added]);
-      this.lines = lastLines(earlier, Infinity).count + count;
-      if (earlier.length > 0 && this.lines <= 2 * mostFacts) return await appendFile(this.file, more);
-      const kept = lastLines(Buffer.concat([lastLines(earlier, mostFacts).bytes, more]), mostFacts);
-      await makePrivateFile(this.file, kept.bytes);
-      this.lines = kept.count;
-    });
+      const end = last[0] === newline ? 0 : 1;
+      if (end > 0) await file.appendFile('\n');
+      await file.appendFile(added);
+      const whole = size + end + added.length;
+      if (whole <= this.most) return;
+      const from = await placeOfLast(file, whole);
+      await makePrivateFile(this.file, piecesFrom(from, file));
+      this.most = Math.max(usualFile, 2 * (whole - from));
+    } finally {
+      await file.close();
+    }
   }
 }

@@ -1,16 +1,15 @@
 /** The text of *Copy Diagnostics* (E4). It is redacted by parts, because a mask could cover the end of a fence. Pure. */
 import { fenced } from '../../core/base/inert.js';
 import { redactedConfig } from '../../core/config/edit/redactedConfig.js';
-import type { ServerStatus, StatusSnapshot } from '../../core/reconcile/status.js';
+import type { ServerStatus } from '../../core/reconcile/status.js';
+import type { WindowState } from '../engine/engineSlot.js';
 import { present, toolCount, transportWord } from '../views/phrases.js';
 import { stateWord } from '../views/serverStates.js';
 
-export interface BugReportFacts {
+export interface BugReportFacts extends WindowState {
   readonly versions: readonly (readonly [name: string, value: string])[];
   readonly settings: readonly (readonly [name: string, value: unknown])[];
-  readonly phase: string;
   readonly sources: readonly { readonly file: string; readonly text: string | undefined }[];
-  readonly snapshot: StatusSnapshot;
   readonly logs: readonly { readonly name: string; readonly lines: readonly string[] }[];
   readonly redact: (text: string) => string;
   readonly home: string;

@@ -1,4 +1,4 @@
-/** Reads the settings `mcpToolsets.*`. Each use reads them again, so a change counts at once. */
+/** Reads the settings `mcpToolsets.*`. A change counts at once. */
 import * as vscode from 'vscode';
 import type manifest from '../../../package.json';
 import { effectiveLists, endpointPortOf, permissionsByScope, type EndpointPort } from './settingScopes.js';
@@ -15,8 +15,16 @@ export function onDidChangeSettings(names: readonly Setting[], run: () => void):
   });
 }
 
+let ofWindow: vscode.WorkspaceConfiguration | undefined;
+
+/** Has to be called before other listeners. Each call reads four settings, and the editor takes longer for one than a record (P11). */
+export function keepSettings(): vscode.Disposable {
+  return vscode.workspace.onDidChangeConfiguration(() => (ofWindow = undefined));
+}
+
 function settings(folder?: vscode.Uri): vscode.WorkspaceConfiguration {
-  return vscode.workspace.getConfiguration(section, folder);
+  if (folder) return vscode.workspace.getConfiguration(section, folder);
+  return (ofWindow ??= vscode.workspace.getConfiguration(section));
 }
 
 function wholeNumber(setting: string, usual: number, least: number): number {

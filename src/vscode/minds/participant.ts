@@ -15,6 +15,7 @@ import { maxSteps } from '../engine/settings.js';
 import type { Shell } from '../engine/shell.js';
 import type { CallPages } from '../views/calls/callsView.js';
 import { inertStream, type InertStream } from '../views/inertEditor.js';
+import { beginning } from '../views/phrases.js';
 import { openDocument } from '../views/review/documents.js';
 import type { ArtifactLinks } from './artifactLinks.js';
 import { chatAudience, showFiles } from './chatAudience.js';
@@ -258,30 +259,24 @@ async function questionOf(
 ): Promise<string> {
   const attached = await Promise.all(references.filter(({ id }) => !ofTheEditor.test(id)).map(textOf));
   const tools = toolsets.flatMap((toolset) => toolset.tools);
-  const named = toolReferences.flatMap(({ name }) => {
-    const tool = tools.find(({ editorId, published }) => editorId === name || published === name);
-    return tool ? [tool.published] : [];
-  });
+  const named = toolReferences.flatMap(
+    ({ name }) => tools.find(({ editorId, published }) => editorId === name || published === name)?.published ?? [],
+  );
   const hint = named.length > 0 ? [`Use these tools: ${named.join(', ')}.`] : [];
   return [words, ...hint, ...attached.filter((text) => text !== '')].join('\n\n');
 }
 
 async function textOf({ value, modelDescription }: vscode.ChatPromptReference): Promise<string> {
   const about = modelDescription === undefined ? '' : ` (${modelDescription})`;
-  if (typeof value === 'string') return `Attached${about}:\n${short(value)}`;
+  if (typeof value === 'string') return `Attached${about}:\n${beginning(value, longestAttachment)}`;
   const { uri, range } = value instanceof vscode.Uri ? { uri: value } : value instanceof vscode.Location ? value : {};
   if (!uri) return about === '' ? '' : `Attached${about}, in a form that cannot be read here.`;
   const lines = range ? `, lines ${range.start.line + 1} to ${range.end.line + 1}` : '';
   const name = `${vscode.workspace.asRelativePath(uri)}${lines}`;
   try {
-    const document = await openDocument(uri);
-    return `Attached${about}: ${name}\n\`\`\`\n${short(document.getText(range))}\n\`\`\``;
+    const text = beginning((await openDocument(uri)).getText(range), longestAttachment);
+    return `Attached${about}: ${name}\n\`\`\`\n${text}\n\`\`\``;
   } catch {
     return `Attached${about}: ${name}, which cannot be read as text.`;
   }
-}
-
-function short(text: string): string {
-  if (text.length <= longestAttachment) return text;
-  return `${text.slice(0, longestAttachment)}\n… (${text.length} characters in all)`;
 }

@@ -3,13 +3,9 @@ import { parse, visit } from 'jsonc-parser';
 import { isObject } from '../../core/base/isObject.js';
 import type { Range } from '../../core/base/problem.js';
 import { leadsBackHere } from '../../core/import/ownEndpoint.js';
+import type { Rival } from './presence.js';
 
-interface ConfiguredServer {
-  readonly label: string;
-  readonly range: Range;
-  /** True for an entry that leads to a toolset. */
-  readonly isOurs: boolean;
-}
+type ConfiguredServer = Pick<Rival, 'label' | 'isOurs'> & { readonly range: Range };
 
 /** The editor's form has `servers`. The form of other programs has `mcpServers`. */
 const containers = ['servers', 'mcpServers'];

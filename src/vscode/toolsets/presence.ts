@@ -46,6 +46,7 @@ export interface Rival {
   readonly label: string;
   readonly file: string;
   readonly place: Place;
+  /** True for an entry that leads to a toolset. */
   readonly isOurs: boolean;
 }
 

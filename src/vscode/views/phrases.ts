@@ -138,7 +138,7 @@ function isBroken(server: ServerStatus): boolean {
 /** A short form of the problem `too-many-tools`. */
 const crowdedLine = 'Some models take at most 128 tools, and this window has more. See the Problems view.';
 
-type Severity = 'ok' | 'busy' | 'pending' | 'warning' | 'error';
+export type Severity = 'ok' | 'busy' | 'pending' | 'warning' | 'error';
 
 /** The text is for example `MCP 3/4`: three of four enabled servers serve and need no attention. */
 export function summary(snapshot: StatusSnapshot) {
@@ -248,6 +248,11 @@ export function sidebarMessage({ phase, snapshot }: WindowState, fileLabel: (fil
 /** True if the sidebar has no rows because of an error of a file. A welcome depends on it. */
 export function hasBrokenFile({ phase, snapshot }: WindowState): boolean {
   return phase === 'serving' && isUnreadable(snapshot);
+}
+
+/** @param inAll the characters to name, if `text` is not the whole */
+export function beginning(text: string, most: number, inAll = text.length): string {
+  return text.length > most ? `${text.slice(0, most)}\n… (${inAll} characters in all)` : text;
 }
 
 /** Returns a text as one line of the chat, without its last full stop and cut if it is long. */

@@ -3,9 +3,7 @@ import * as vscode from 'vscode';
 import { Icon, inert, inertLines } from '../../core/base/inert.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
 import { window } from './inertEditor.js';
-import { summary } from './phrases.js';
-
-type Severity = ReturnType<typeof summary>['severity'];
+import { summary, type Severity } from './phrases.js';
 
 export function showStatusBar(slot: EngineSlot): vscode.Disposable {
   const item = window.createStatusBarItem('mcpToolsets.status', vscode.StatusBarAlignment.Right, 90);

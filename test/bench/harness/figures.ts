@@ -13,6 +13,10 @@ export function median(values: readonly number[]): number {
   return quantile(values, 0.5);
 }
 
+export function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
 export function largest(values: readonly number[]): number {
   return quantile(values, 1);
 }
@@ -21,6 +25,10 @@ export function milliseconds(value: number): string {
   const abs = Math.abs(value);
   if (abs >= 10_000) return `${(value / 1000).toFixed(1)} s`;
   return `${value.toFixed(abs < 10 ? 2 : abs < 100 ? 1 : 0)} ms`;
+}
+
+export function microseconds(value: number): string {
+  return `${value.toFixed(1)} µs`;
 }
 
 export function megabytes(bytes: number): string {

@@ -32,7 +32,7 @@ interface Product {
 }
 
 let engine: engineModule.Engine | undefined;
-let recording = true;
+let record: CallFile | undefined;
 
 interface Start {
   readonly product: Product;
@@ -69,7 +69,7 @@ async function create({ product, kept, conversations }: Start): Promise<engineMo
     filteredTools: () => 'information',
     trace: () => false,
     maxInstances: () => 128,
-    recordsCalls: () => recording,
+    recordsCalls: () => record !== undefined,
     readSources: () => Promise.resolve(),
     editor: { expected: () => noClient, note: () => {} },
     others: { folder: undefined, home: homedir(), blocked: () => undefined },
@@ -128,11 +128,9 @@ serve({
     const { text, publishing } = given;
     const begun = now();
     engine = await create(given);
-    const { record } = given;
-    if (record) {
-      const file = new CallFile(record, clock, fail);
-      engine.recorder.onDidRecord((lines) => file.note(lines));
-    }
+    // It is written on request, because it would otherwise fall into the turn of another.
+    if (given.record) record = new CallFile(given.record, { ...clock, after: () => ({ dispose: () => {} }) }, fail);
+    engine.recorder.onDidRecord((lines) => record?.note(lines));
     const loaded = now() - begun;
     const settled = engine.host.setSources([source(text)]).then(() => now() - begun);
     settled.catch(() => undefined);
@@ -140,9 +138,11 @@ serve({
     return { loaded, published };
   },
 
-  /** Switches the record of calls, as the setting does. */
-  record({ on }: { on: boolean }) {
-    recording = on;
+  /** Microseconds of processor time. */
+  async writeFacts() {
+    const before = cpuTime();
+    await record?.flush();
+    return cpuTime() - before;
   },
 
   /** Resolves when every server has started or failed. */

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
-import { ProxyAgents } from '../../../src/cli/proxies.js';
+import { proxyAgents } from '../../../src/cli/proxies.js';
 import type { HttpAccess } from '../../../src/core/connections/http/endpoint.js';
 import type { OAuth } from '../../../src/core/connections/http/oauth/oauth.js';
 import { startProxy, type Proxy } from '../../support/core/proxy.js';
@@ -207,7 +207,7 @@ describe('rare behaviour of HTTP servers and proxies (X2)', () => {
 
     /** Sends every request through this proxy. */
     function through(address: string): void {
-      rig = new Rig({ agents: (options) => new ProxyAgents(options, () => new URL(address)) });
+      rig = new Rig({ agents: (options) => proxyAgents(options, () => new URL(address)) });
     }
 
     it('a proxy gets unencrypted requests with its credentials, and concurrent calls get their own answers', async () => {

@@ -1,7 +1,7 @@
 /** The facts of calls, their filters, and their order in memory. */
 import assert from 'node:assert/strict';
 import { callCommand } from '../../../src/core/calls/command.js';
-import { parseFact, tokensOf, type Fact } from '../../../src/core/calls/fact.js';
+import { parseFact, type Fact } from '../../../src/core/calls/fact.js';
 import { FactLog } from '../../../src/core/calls/factLog.js';
 import { fits, parseFilter, type FactFilter } from '../../../src/core/calls/filter.js';
 import { callFact, serverFact } from './facts.js';
@@ -27,7 +27,6 @@ describe('the facts of calls', () => {
     ]) {
       assert.equal(parseFact(line), undefined, line);
     }
-    assert.equal(tokensOf(9), 3);
   });
 
   it('facts are found by each kind of filter', () => {

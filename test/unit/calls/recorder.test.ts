@@ -6,6 +6,7 @@ import { isCall, parseFact, type Fact } from '../../../src/core/calls/fact.js';
 import { Recorder } from '../../../src/core/calls/recorder.js';
 import type { ToolOutcome, ToolsetCall, ToolsetRequest } from '../../../src/core/protocol/request.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
+import { callFact } from './facts.js';
 
 describe('the recorder of calls', () => {
   let clock: FakeClock;
@@ -28,15 +29,38 @@ describe('the recorder of calls', () => {
   const record = (request: ToolsetCall | ToolsetRequest = call, outcome: ToolOutcome = { kind: 'result', result }) =>
     recorder.recorded(request, () => Promise.resolve(outcome));
 
-  it('a call is recorded after a quarter of a second, and many at once sooner', async () => {
+  it('a call is recorded after a quarter of a second, and the contents of many calls at once are kept sooner', async () => {
     await record();
     clock.advance(249);
     assert.equal(lines.length, 0);
     clock.advance(1);
     assert.deepEqual([lines.length, clock.pending], [1, 0]);
-    await Promise.all(Array.from({ length: 40 }, () => record()));
+    const outcomes = await Promise.all(Array.from({ length: 200 }, () => record()));
     await new Promise(setImmediate);
-    assert.deepEqual([lines.length, facts().length, clock.pending], [2, 41, 0]);
+    assert.equal(lines.length, 1);
+    const ids = outcomes.map((outcome) => (outcome.kind === 'result' ? outcome.record?.id : undefined) ?? '');
+    for (const id of ids) assert.deepEqual(recorder.contents.get(callFact({ id }))?.outcome, result, id);
+    clock.advance(250);
+    assert.deepEqual(
+      facts().map(({ id }) => id),
+      [facts()[0]?.id, ...ids],
+    );
+    assert.equal(clock.pending, 0);
+  });
+
+  it('calls of several tools in turns have their own names, and a secret is masked from when it is known', async () => {
+    const tools = ['a', 'b', 'hidden-value-2'];
+    for (const tool of [...tools, ...tools]) await record({ ...call, tool });
+    recorder.flush();
+    const registered = redactor.register(['hidden-value-2']);
+    await record({ ...call, tool: 'hidden-value-2' });
+    recorder.flush();
+    registered.dispose();
+    await record({ ...call, tool: 'hidden-value-2' });
+    recorder.flush();
+    const named = facts().map((fact) => isCall(fact) && [fact.tool, fact.original]);
+    const once = tools.map((tool) => [tool, tool]);
+    assert.deepEqual(named, [...once, ...once, ['•••', '•••'], ['hidden-value-2', 'hidden-value-2']]);
   });
 
   it('what has ended is recorded before an event, at the request for the latest fact, and at the end', async () => {

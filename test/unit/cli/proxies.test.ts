@@ -1,6 +1,6 @@
 /** The proxy of the environment for an address (X2). */
 import assert from 'node:assert/strict';
-import { ProxyAgents } from '../../../src/cli/proxies.js';
+import { proxyAgents } from '../../../src/cli/proxies.js';
 
 const names = ['http_proxy', 'https_proxy', 'all_proxy', 'no_proxy'];
 
@@ -19,7 +19,7 @@ describe('proxies of the environment (X2)', () => {
     }
   });
 
-  const proxyOf = (address: string) => new ProxyAgents({}).proxyFor(new URL(address));
+  const proxyOf = (address: string) => proxyAgents({}).proxyFor(new URL(address));
   const of = (address: string): string | undefined => {
     const proxy = proxyOf(address);
     return proxy?.kind === 'used' ? proxy.host : undefined;

@@ -6,13 +6,14 @@ import { laidOut } from '../../../core/base/text.js';
 import type { CallContent } from '../../../core/calls/contents.js';
 import type { CallFact } from '../../../core/calls/fact.js';
 import { conversationLabel } from '../../../core/protocol/conversationLabel.js';
-import { agentPhrase, present } from '../phrases.js';
+import { agentPhrase, beginning, present } from '../phrases.js';
 
 const longestText = 100_000;
 
 /** @param redact removes secrets from a text; not for the whole page, because a mask could cover the end of a fence */
 export function callPage(fact: CallFact, content: CallContent | undefined, redact: (text: string) => string): Markdown {
-  const block = (text: string, language?: string): Markdown => fenced(short(redact(text), text.length), language);
+  const block = (text: string, language?: string): Markdown =>
+    fenced(beginning(redact(text), longestText, text.length), language);
   const json = (value: unknown): Markdown => block(JSON.stringify(value ?? {}, undefined, 2), 'json');
   const partOf = (part: unknown): Markdown => {
     const { type, text, mimeType, data } = isObject(part) ? part : {};
@@ -61,8 +62,4 @@ function factLine(fact: CallFact): string {
     reason,
   ];
   return present(facts).join(' · ');
-}
-
-function short(text: string, inAll: number): string {
-  return text.length > longestText ? `${text.slice(0, longestText)}\n… (${inAll} characters in all)` : text;
 }
