@@ -175,11 +175,8 @@ export async function recordedCalls(run: Run): Promise<Findings> {
   try {
     for (let index = 0; index < run.count(8, 4, 2); index++) hosts.push(await startHost(run, caller, folder, index));
     await measureRecord(run, caller, hosts);
-    const heap = { with: [] as number[], without: [] as number[] };
-    for (const { engine, name, isRecorded } of hosts.slice(0, 2)) {
-      heap[isRecorded ? 'with' : 'without'].push(await growth(run, caller, engine, name));
-    }
-    const [heapWith, heapWithout] = [median(heap.with), median(heap.without)];
+    // The first has no record, the second has one.
+    const [heapWithout, heapWith] = [await growth(run, caller, hosts[0]), await growth(run, caller, hosts[1])];
     // A quarter of the turns is hardly disturbed by other work of the machine, which takes longer than the record.
     const callsOf = (recorded: boolean): number =>
       mean(hosts.flatMap(({ isRecorded, turns }) => (isRecorded === recorded ? [quantile(turns, 0.25)] : [])));
@@ -250,8 +247,7 @@ async function measureRecord(run: Run, caller: Program, hosts: readonly Recordin
     if (isRecorded) writes.push((await engine.ask<number>('writeFacts')) / turn / turnsBeforeWrite);
   };
   for (let round = 0; round < run.count(turnsBeforeWrite, 1); round++) for (const host of hosts) await callsOf(host);
-  for (const host of hosts) await written(host);
-  for (const { writes } of hosts) writes.length = 0;
+  for (const { engine } of hosts) await engine.ask('writeFacts');
   for (let round = 0; round < run.count(8, 1); round++) {
     for (let inRound = 0; inRound < turnsBeforeWrite; inRound++) {
       // The record comes first in every second turn.
@@ -266,7 +262,9 @@ async function measureRecord(run: Run, caller: Program, hosts: readonly Recordin
 }
 
 /** Mebibytes of heap that more calls than the contents may keep leave behind. */
-async function growth(run: Run, caller: Program, engine: Program, way: string): Promise<number> {
+async function growth(run: Run, caller: Program, host: RecordingHost | undefined): Promise<number> {
+  if (!host) return NaN;
+  const { engine, name: way } = host;
   const heap = async (): Promise<number> =>
     ((await engine.ask<Memory>('memory', { collect: true }))?.heap ?? NaN) / 2 ** 20;
   const large = { text: 'x'.repeat(100_000) };
@@ -275,14 +273,8 @@ async function growth(run: Run, caller: Program, engine: Program, way: string): 
   return (await heap()) - before;
 }
 
-async function exercise(
-  run: Run,
-  caller: Program,
-  ways: readonly Way[],
-  subject: Subject,
-  rounds = run.count(60, 12),
-): Promise<void> {
-  const perRound = 50;
+async function exercise(run: Run, caller: Program, ways: readonly Way[], subject: Subject): Promise<void> {
+  const [rounds, perRound] = [run.count(60, 12), 50];
   const ask = <T>(method: string, way: Way, calls: number): Promise<T> =>
     caller.ask<T>(method, { way: way.name, tool: way.tool, arguments: subject.arguments, calls, inFlight });
   for (const way of ways) {

@@ -109,7 +109,8 @@ export class CallContents {
 
   get(fact: CallFact) {
     const number = fact.id.startsWith(idStart) ? Number(fact.id.slice(idStart.length)) : NaN;
-    const found = this.kept.map((generation) => generation.find(number)).find((call) => call);
+    let found: KeptCall | undefined;
+    for (const generation of this.kept) found ??= generation.find(number);
     if (!found) return undefined;
     const { given, sent, outcome, received, progress = none } = found;
     return { given, sent, outcome, received, progress, log: this.logs.during(fact) };

@@ -28,7 +28,7 @@ const mostNames = 1_000;
 /** A longer text is hardly a name, and is cut; a program or a server could fill memory and file with such texts. */
 const longestName = 1_000;
 
-/** What calls may have in common. */
+/** Calls may have these in common. A line has them in this order. */
 const nameKeys = ['outcome', 'toolset', 'conversation', 'agent', 'tool', 'original', 'instance', 'method', 'reason'];
 const redactedKeys = new Set(['agent', 'tool', 'original']);
 type Names = readonly (string | undefined)[];

@@ -27,7 +27,7 @@ export function callFileOf(folder: string, home: string): string {
   return path.join(home, '.minds', 'calls', `${name}.jsonl`);
 }
 
-/** Returns the lines, oldest first, or an empty list without a file. Rejects as `readTextFile` does. */
+/** Returns the lines, oldest first, or an empty list without a file. Rejects as `readAdded` does. */
 export async function callLines(file: string): Promise<string[]> {
   try {
     return linesOf((await readAdded(file, largestFile, undefined)).lines).slice(-mostFacts);
@@ -81,7 +81,7 @@ async function placeOfLast(file: FileHandle, size: number): Promise<number> {
   const piece = Buffer.allocUnsafe(pieceSize);
   let [place, count] = [size, 0];
   for (let from = size; from > 0;) {
-    // Lines of anything else have no end.
+    // Another file may have no lines at all.
     if (size - from > largestFile) return place;
     const length = Math.min(piece.length, from);
     from -= length;

@@ -17,7 +17,7 @@ export function onDidChangeSettings(names: readonly Setting[], run: () => void):
 
 let ofWindow: vscode.WorkspaceConfiguration | undefined;
 
-/** Has to be called before other listeners. Each call reads four settings, and the editor takes longer for one than a record (P11). */
+/** Has to subscribe before other readers. A call reads four settings, and the editor takes longer for one than we for the record (P11). */
 export function keepSettings(): vscode.Disposable {
   return vscode.workspace.onDidChangeConfiguration(() => (ofWindow = undefined));
 }

@@ -27,6 +27,8 @@ describe('the facts of calls', () => {
     ]) {
       assert.equal(parseFact(line), undefined, line);
     }
+    const fact = parseFact(JSON.stringify({ ...callFact({ resultSize: 9 }), tokens: undefined }));
+    assert.deepEqual(fact, callFact({ resultSize: 9, tokens: 3 }));
   });
 
   it('facts are found by each kind of filter', () => {
