@@ -6,7 +6,7 @@ import path from 'node:path';
 /** Never writes into an existing file, because it may be a link or open to others. @param place puts it in its place */
 export async function makePrivateFile(
   file: string,
-  text: string | AsyncIterable<Buffer>,
+  text: string | Buffer | AsyncIterable<Buffer>,
   place: (made: string, file: string) => Promise<void> = rename,
 ): Promise<void> {
   await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });

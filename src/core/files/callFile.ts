@@ -10,7 +10,7 @@ import { SingleFlight } from '../base/singleFlight.js';
 import { makePrivateFile } from '../base/privateFile.js';
 import { linesOf } from '../base/text.js';
 import { TextBytes } from '../base/textBytes.js';
-import { FileRefused, readAdded, type ReadSoFar } from '../base/textFile.js';
+import { readAdded, type ReadSoFar } from '../base/textFile.js';
 import { underLock } from './fileLock.js';
 import { watchFolderOf } from './folderWatch.js';
 import { tokenFileOf } from './tokenFile.js';
@@ -147,10 +147,13 @@ export class CallFile {
   }
 
   private async append(added: Buffer): Promise<void> {
-    const file = await open(this.file, 'a+', 0o600);
+    const file = await open(this.file, 'a+', 0o600).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EACCES') throw error;
+    });
     try {
-      const stats = await file.stat();
-      if (!stats.isFile()) throw new FileRefused(this.file, 'it is not a regular file');
+      const stats = await file?.stat();
+      // A file that cannot be read would keep all later facts out.
+      if (!file || !stats?.isFile()) return await makePrivateFile(this.file, added);
       const { size } = stats;
       const last = Buffer.of(newline);
       await file.read(last, 0, 1, Math.max(0, size - 1));
@@ -164,7 +167,7 @@ export class CallFile {
       await makePrivateFile(this.file, piecesFrom(from, file));
       this.most = Math.max(usualFile, 2 * (whole - from));
     } finally {
-      await file.close();
+      await file?.close();
     }
   }
 }
