@@ -24,8 +24,7 @@ export async function approve(run: Run, names: Words, { yes }: Options): Promise
   const approvals = await FolderApprovals.open(run.folder);
   const interruption = new Interruption();
   try {
-    const wanted = servers.filter(({ id }) => names.length === 0 || names.includes(id));
-    const waiting = approvals.waiting(wanted);
+    const waiting = approvals.waiting(servers.filter(({ id }) => names.length === 0 || names.includes(id)));
     if (waiting.length === 0 && names.length > 0) return await acceptChanges(run, names, yes);
     if (waiting.length === 0) return run.json ? print('[]') : print('No server waits for approval.');
     if (run.json) print(toJson(waiting));

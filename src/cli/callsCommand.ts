@@ -2,13 +2,13 @@
 import { link } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
-import { isCall, parseFact, type Fact } from '../core/calls/fact.js';
+import { isCall, lastFacts, type Fact } from '../core/calls/fact.js';
 import { fits, millisecondsOf, type FactFilter } from '../core/calls/filter.js';
 import { systemClock } from '../core/base/clock.js';
 import { oneLine, visibleJson } from '../core/base/inert.js';
 import { makePrivateFile } from '../core/base/privateFile.js';
 import { jsonLines } from '../core/base/text.js';
-import { callFileOf, callLines, followCalls } from '../core/files/callFile.js';
+import { callFileOf, callLines, followCalls, mostFacts } from '../core/files/callFile.js';
 import { conversationLabel } from '../core/protocol/conversationLabel.js';
 import { Interruption } from './interruption.js';
 import type { Options, Words } from './options.js';
@@ -30,7 +30,7 @@ export async function calls(run: Run, [action, target]: Words, request: Options)
   const filter: FactFilter = { server: request.server, agent: request.agent, failed: request.failed, since };
   try {
     const lines = await callLines(file);
-    const found = factsIn(lines, filter).slice(-Math.min(last, lines.length));
+    const found = factsIn(lines, filter).slice(-last);
     if (target !== undefined) return await exported(path.resolve(target), found);
     if (found.length === 0 && !request.follow && !run.json)
       return print(lines.length === 0 ? 'No calls are recorded.' : 'No recorded call fits these options.');
@@ -42,7 +42,7 @@ export async function calls(run: Run, [action, target]: Words, request: Options)
 }
 
 function factsIn(lines: readonly string[], filter: FactFilter): Fact[] {
-  return lines.flatMap((line) => parseFact(line) ?? []).filter((fact) => fits(filter, fact));
+  return lastFacts(lines, mostFacts).filter((fact) => fits(filter, fact));
 }
 
 async function exported(file: string, facts: readonly Fact[]): Promise<number> {

@@ -26,8 +26,7 @@ export async function connect(run: Run, [toolset]: Words, options: Options): Pro
   let ended: Promise<unknown> | undefined;
   const alone = (): Promise<GatewayAddress> =>
     new Promise((resolve, reject) => {
-      const client = { signal: ending.signal, onReady: resolve };
-      ended = serveAlone(run, toolset, holdChanged, client).catch(reject);
+      ended = serveAlone(run, toolset, holdChanged, { signal: ending.signal, onReady: resolve }).catch(reject);
     });
   // Another process does not know the options that protect this client (S3, S4).
   const isAlone = run.permissions.hasOptions || holdChanged;

@@ -246,7 +246,7 @@ async function measureRecord(run: Run, caller: Program, hosts: readonly Recordin
   const written = async ({ engine, isRecorded, writes }: RecordingHost): Promise<void> => {
     if (isRecorded) writes.push((await engine.ask<number>('writeFacts')) / turn / turnsBeforeWrite);
   };
-  for (let round = 0; round < run.count(turnsBeforeWrite, 1); round++) for (const host of hosts) await callsOf(host);
+  for (let round = 0; round < run.count(96, 1); round++) for (const host of hosts) await callsOf(host);
   for (const { engine } of hosts) await engine.ask('writeFacts');
   for (let round = 0; round < run.count(8, 1); round++) {
     for (let inRound = 0; inRound < turnsBeforeWrite; inRound++) {

@@ -58,23 +58,38 @@ function tokensOf(size: number): number {
   return Math.ceil(size / 4);
 }
 
-/** Returns undefined for another line, for example of a later version. */
-export function parseFact(line: string): Fact | undefined {
+/**
+ * Returns the facts of a line: one event, or calls with the same names. Each call is five numbers: its own, the milliseconds after `at`,
+ * its duration and its sizes. Another line, for example of a later version, has none.
+ */
+export function parseFacts(line: string): Fact[] {
   const value = storedJson(line);
-  if (!isObject(value)) return undefined;
+  if (!isObject(value)) return [];
   const text = (key: string): string => asText(value[key]);
   const optional = <Key extends string>(key: Key): { [key in Key]?: string } =>
     (typeof value[key] === 'string' ? { [key]: value[key] } : {}) as { [key in Key]?: string };
-  const { id, at, took, sentSize, resultSize } = value;
-  if (!Number.isFinite(at) || typeof id !== 'string') return undefined;
-  const common = { id, at: Number(at), toolset: text('toolset'), ...optional('instance'), ...optional('reason') };
+  const { id, calls } = value;
+  const at = Number(value['at'] ?? NaN);
+  if (typeof id !== 'string' || !Number.isFinite(at)) return [];
+  const common = { toolset: text('toolset'), ...optional('instance'), ...optional('reason') };
   const event = serverEvents.find((one) => one === value['event']);
-  if (event !== undefined) return { ...common, event, ...optional('conversation') };
+  if (event !== undefined) return [{ id, at, ...common, event, ...optional('conversation') }];
   const outcome = callOutcomes.find((one) => one === value['outcome']);
-  if (outcome === undefined || ![took, sentSize, resultSize].every(Number.isFinite)) return undefined;
+  if (outcome === undefined || !Array.isArray(calls) || !calls.every(Number.isFinite)) return [];
   const [agent, conversation] = [text('agent'), text('conversation')];
   const names = { agent, conversation, tool: text('tool'), original: text('original'), ...optional('method') };
-  const [size, tokens] = [Number(resultSize), tokensOf(Number(resultSize))];
-  const sizes = { sentSize: Number(sentSize), resultSize: size, tokens };
-  return { ...common, ...names, ...sizes, took: Number(took), outcome };
+  return Array.from({ length: calls.length / 5 }, (_, index) => {
+    const from = 5 * index;
+    const [number, after = 0, took = 0, sentSize = 0, resultSize = 0] = calls.slice(from, from + 5) as number[];
+    const own = { took, sentSize, resultSize, tokens: tokensOf(resultSize), outcome };
+    return { id: `${id}${number}`, at: at + after, ...common, ...names, ...own };
+  });
+}
+
+/** Returns the last facts of lines, oldest first. */
+export function lastFacts(lines: readonly string[], most: number): Fact[] {
+  const newestFirst: Fact[] = [];
+  for (let index = lines.length - 1; index >= 0 && newestFirst.length < most; index--)
+    for (const fact of parseFacts(lines[index] ?? '').reverse()) newestFirst.push(fact);
+  return newestFirst.slice(0, most).reverse();
 }

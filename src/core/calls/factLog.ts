@@ -1,5 +1,5 @@
 /** The last facts of a folder in memory, oldest first, each with a number that grows and never changes. */
-import { parseFact, type Fact } from './fact.js';
+import { lastFacts, type Fact } from './fact.js';
 
 export interface NumberedFact {
   readonly number: number;
@@ -18,7 +18,7 @@ export class FactLog {
 
   /** @param isWhole true if the lines are all that count, because their file was written again */
   take(lines: readonly string[], isWhole: boolean): void {
-    const read = lines.flatMap((line) => parseFact(line) ?? []);
+    const read = lastFacts(lines, this.most);
     const last = this.facts.at(-1)?.fact.id;
     const known = isWhole ? read.findLastIndex(({ id }) => id === last) : -1;
     if (isWhole && known < 0) this.facts = [];

@@ -7,7 +7,7 @@ import { jsonLines } from '../base/text.js';
 import type { Fields } from '../protocol/client.js';
 import type { OtherOutcome, ToolOutcome, ToolsetCall, ToolsetRequest } from '../protocol/request.js';
 import { approximateSize, CallContents, idStart, Recording } from './contents.js';
-import { isCall, parseFact, type CallFact, type Fact, type ServerFact } from './fact.js';
+import { isCall, parseFacts, type CallFact, type Fact, type ServerFact } from './fact.js';
 
 let nextNumber = 0;
 
@@ -22,7 +22,6 @@ const ownSize = 500;
 /** Ended requests are recorded together, because one at a time takes longer; and later, so that no answer waits (P11). */
 const recordedTogether = 32;
 const recordedWithinMs = 250;
-const linesTogether = 64;
 
 const mostNames = 1_000;
 /** A longer text is hardly a name, and is cut; a program or a server could fill memory and file with such texts. */
@@ -33,11 +32,13 @@ const nameKeys = ['outcome', 'toolset', 'conversation', 'agent', 'tool', 'origin
 const redactedKeys = new Set(['agent', 'tool', 'original']);
 type Names = readonly (string | undefined)[];
 
-/** A fact that is not yet a line, because a line takes longer to write, and larger objects longer to keep (P11). */
-interface NotedFact extends Pick<CallFact, 'at' | 'took' | 'sentSize' | 'resultSize'> {
-  readonly number: number;
-  /** The beginning of its line. */
+/** Calls one after another with the same names. A line for each would take longer (P11). */
+interface CallLine {
+  /** The beginning, with the names. */
   readonly head: string;
+  readonly at: number;
+  /** The numbers of each call, as `parseFacts` reads them. */
+  readonly calls: number[];
 }
 
 export class Recorder {
@@ -46,8 +47,8 @@ export class Recorder {
   private changes = 0;
   private last: { readonly names: Names; readonly head: string } | undefined;
   private ended: Recording[] = [];
-  private noted: NotedFact[] = [];
-  private notedBefore: readonly NotedFact[] = [];
+  private noted: CallLine[] = [];
+  private notedBefore: readonly CallLine[] = [];
   private timer: Disposable | undefined;
   readonly contents = new CallContents();
   /** Fires with facts as JSON Lines. */
@@ -95,18 +96,14 @@ export class Recorder {
     const { noted } = this;
     if (noted.length === 0) return;
     [this.notedBefore, this.noted] = [noted, []];
-    for (let from = 0; from < noted.length; from += linesTogether) {
-      const together = noted.slice(from, from + linesTogether);
-      this.facts.fire(together.map(lineOf).join(''));
-    }
+    for (const line of noted) this.facts.fire(textOf(line));
   }
 
   /** Returns the fact of a call that has just ended. */
   latestFact(id: string): CallFact | undefined {
     this.note();
-    const found = [...this.notedBefore, ...this.noted].find(({ number }) => id === `${idStart}${number}`);
-    const fact = found && parseFact(lineOf(found));
-    return fact && isCall(fact) ? fact : undefined;
+    const latest = [...this.notedBefore, ...this.noted].flatMap((line) => parseFacts(textOf(line)));
+    return latest.filter(isCall).find((fact) => fact.id === id);
   }
 
   event(event: Omit<ServerFact, 'id' | 'at'>): void {
@@ -136,11 +133,12 @@ export class Recorder {
   private note(): void {
     const { ended } = this;
     this.ended = [];
-    for (const recording of ended) this.noteOne(recording);
+    let line: CallLine | undefined;
+    for (const recording of ended) line = this.noteOne(recording, line);
     this.contents.keep(ended);
   }
 
-  private noteOne(recording: Recording): void {
+  private noteOne(recording: Recording, before: CallLine | undefined): CallLine {
     const { number, at, took, request, outcome, given, text, result, received, instance } = recording;
     const [item, method] = 'tool' in request ? [request.tool] : [itemOf(request.params), request.method];
     const agent = ('tool' in request ? request.agent : undefined) ?? request.client?.program ?? '';
@@ -153,8 +151,12 @@ export class Recorder {
     const how = unanswered?.kind ?? outcomeWord(outcome);
     const { toolset, conversation } = request;
     const names = [how, toolset, conversation, agent, published, original, instance, method, unanswered?.reason];
-    const [sentSize, resultSize] = [inward.size, outward.size];
-    this.noted.push({ number, head: this.headOf(names), at, took, sentSize, resultSize });
+    const head = this.headOf(names);
+    const isSameLine = before?.head === head;
+    const line = isSameLine ? before : { head, at, calls: [] };
+    if (!isSameLine) this.noted.push(line);
+    line.calls.push(number, at - line.at, took, inward.size, outward.size);
+    return line;
   }
 
   /** Returns the beginning of a line. Agents often call one tool again and again. */
@@ -167,7 +169,7 @@ export class Recorder {
       if (name === undefined) return [];
       return `"${key}":${redactedKeys.has(key) ? this.written(name) : JSON.stringify(name)}`;
     });
-    const head = `{${parts.join()},"id":"${idStart}`;
+    const head = `{${parts.join()},"id":"${idStart}"`;
     this.last = { names, head };
     return head;
   }
@@ -186,8 +188,8 @@ export class Recorder {
   }
 }
 
-function lineOf({ head, number, at, took, sentSize, resultSize }: NotedFact): string {
-  return `${head}${number}","at":${at},"took":${took},"sentSize":${sentSize},"resultSize":${resultSize}}\n`;
+function textOf({ head, at, calls }: CallLine): string {
+  return `${head},"at":${at},"calls":${JSON.stringify(calls)}}\n`;
 }
 
 function itemOf({ name, uri, ref, taskId }: Fields): string {

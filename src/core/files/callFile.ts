@@ -76,7 +76,7 @@ export function followCalls(
 
 const newline = 0x0a;
 
-/** Returns the place of the last facts. Looks only for the ends of lines, because reading them took longer than writing them (P11). */
+/** Returns the place of the last lines, each with a fact or more. Reading them would take longer than writing them (P11). */
 async function placeOfLast(file: FileHandle, size: number): Promise<number> {
   const piece = Buffer.allocUnsafe(pieceSize);
   let [place, count] = [size, 0];

@@ -13,10 +13,8 @@ import { lensFacts } from '../views/serverStates.js';
 export function registerAuthoring({ slot, secrets }: Shell): vscode.Disposable {
   const files: vscode.DocumentSelector = { scheme: 'file', pattern: `**/${configPath}` };
   let loaded: Promise<Authoring> | undefined;
-  const load = (): Promise<Authoring> => {
-    loaded ??= import('./authoring.js').then(({ createAuthoring }) => createAuthoring(slot));
-    return loaded;
-  };
+  const load = (): Promise<Authoring> =>
+    (loaded ??= import('./authoring.js').then(({ createAuthoring }) => createAuthoring(slot)));
   const stale = new vscode.EventEmitter<void>();
   let shown: unknown;
   const languages = vscode.languages;

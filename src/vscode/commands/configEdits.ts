@@ -71,14 +71,10 @@ export async function writeServers(
   }
 }
 
-export async function writeEdits(
-  change: FileChange,
-): Promise<{ readonly editor: vscode.TextEditor; readonly isSaved: boolean }> {
+export async function writeEdits(change: FileChange) {
   const { document, isSaved } = await editFile(change);
   return { editor: await vscode.window.showTextDocument(document, { preview: false }), isSaved };
 }
-
-type ChangePlan = { readonly edits: readonly TextEdit[]; readonly after: string };
 
 interface ProposedChange<Plan> {
   readonly file: string;
@@ -97,7 +93,7 @@ interface ProposedChange<Plan> {
 }
 
 /** Shows a change as a difference with a report, and asks whether to write it. Resolves to the agreed plan, whose edits throw if the file changes. */
-export async function agreedChange<Plan extends ChangePlan>(
+export async function agreedChange<Plan extends { readonly edits: readonly TextEdit[]; readonly after: string }>(
   change: ProposedChange<Plan>,
 ): Promise<(Plan & Pick<FileChange, 'editsOf'>) | undefined> {
   const { file, name, nothing, title, report, yes } = change;

@@ -9,11 +9,7 @@ interface ModelCapabilities {
 
 const justification = 'To answer your question to @minds.';
 
-interface ChatModel extends ConversationModel {
-  readonly callsTools: boolean;
-}
-
-export function chatModel(model: vscode.LanguageModelChat): ChatModel {
+export function chatModel(model: vscode.LanguageModelChat): ConversationModel & { readonly callsTools: boolean } {
   const { capabilities } = model as ModelCapabilities;
   const callsTools = capabilities?.supportsToolCalling !== false;
   const seesImages = capabilities?.supportsImageToText === true;

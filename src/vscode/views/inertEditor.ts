@@ -6,13 +6,11 @@ import { messageOf } from '../../core/base/text.js';
 /** A text literal of our source, such as the label of a button. */
 type Literal<Text extends string> = string extends Text ? never : Text;
 
-type MessageOptions = { readonly modal: true; readonly detail: Inert };
-
 interface Message {
   <Action extends string = never>(text: Inert, ...actions: Literal<Action>[]): Thenable<Action | undefined>;
   <Action extends string = never>(
     text: Inert,
-    options: MessageOptions,
+    options: { readonly modal: true; readonly detail: Inert },
     ...actions: Literal<Action>[]
   ): Thenable<Action | undefined>;
 }
@@ -33,19 +31,6 @@ type PickOptions = Inertly<
   Pick<vscode.QuickPickOptions, 'title' | 'placeHolder' | 'matchOnDescription' | 'matchOnDetail'>
 >;
 
-interface QuickPick {
-  <Item extends InertItem>(
-    items: readonly Item[],
-    options: PickOptions & { readonly canPickMany: true },
-  ): Thenable<Item[] | undefined>;
-  <Item extends InertItem>(items: readonly Item[], options: PickOptions): Thenable<Item | undefined>;
-}
-
-type InputBoxOptions = With<
-  Inertly<vscode.InputBoxOptions>,
-  { readonly validateInput?: (text: string) => Inert | undefined }
->;
-
 type StatusBarItem = With<Spoken<vscode.StatusBarItem>, { command: string }>;
 
 type TreeView<Row> = With<
@@ -57,8 +42,14 @@ interface InertWindow {
   readonly showInformationMessage: Message;
   readonly showWarningMessage: Message;
   readonly showErrorMessage: Message;
-  readonly showQuickPick: QuickPick;
-  showInputBox(options: InputBoxOptions): Thenable<string | undefined>;
+  showQuickPick<Item extends InertItem>(
+    items: readonly Item[],
+    options: PickOptions & { readonly canPickMany: true },
+  ): Thenable<Item[] | undefined>;
+  showQuickPick<Item extends InertItem>(items: readonly Item[], options: PickOptions): Thenable<Item | undefined>;
+  showInputBox(
+    options: With<Inertly<vscode.InputBoxOptions>, { readonly validateInput?: (text: string) => Inert | undefined }>,
+  ): Thenable<string | undefined>;
   showOpenDialog(options: { readonly title: Inert; readonly openLabel: string }): Thenable<vscode.Uri[] | undefined>;
   showSaveDialog(
     options: Inertly<Pick<vscode.SaveDialogOptions, 'title' | 'filters'>>,
@@ -145,20 +136,15 @@ export function markdownString({ value }: Markdown, hasIcons = false): vscode.Ma
 }
 
 /** The answer in a chat. The editor reads all of it as Markdown. */
-export interface InertStream {
-  markdown(text: Markdown | vscode.MarkdownString): void;
-  progress(text: Markdown): void;
-  anchor(uri: vscode.Uri, title: Inert): void;
-  reference(uri: vscode.Uri): void;
-  button(command: InertCommand): void;
-}
+export type InertStream = ReturnType<typeof inertStream>;
 
-export function inertStream(stream: vscode.ChatResponseStream): InertStream {
+export function inertStream(stream: vscode.ChatResponseStream) {
   return {
-    markdown: (text) => stream.markdown(text instanceof vscode.MarkdownString ? text : text.value),
-    progress: ({ value }) => stream.progress(value),
-    anchor: (uri, title) => stream.anchor(uri, title),
-    reference: (uri) => stream.reference(uri),
-    button: (command) => stream.button(command),
+    markdown: (text: Markdown | vscode.MarkdownString): void =>
+      stream.markdown(text instanceof vscode.MarkdownString ? text : text.value),
+    progress: ({ value }: Markdown): void => stream.progress(value),
+    anchor: (uri: vscode.Uri, title: Inert): void => stream.anchor(uri, title),
+    reference: (uri: vscode.Uri): void => stream.reference(uri),
+    button: (command: InertCommand): void => stream.button(command),
   };
 }

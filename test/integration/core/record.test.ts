@@ -1,7 +1,7 @@
 /** The record of calls: facts of requests and servers, and what went in and out (H1b). */
 import assert from 'node:assert/strict';
 import type { CallContent } from '../../../src/core/calls/contents.js';
-import { isCall, parseFact, type CallFact, type Fact } from '../../../src/core/calls/fact.js';
+import { isCall, parseFacts, type CallFact, type Fact } from '../../../src/core/calls/fact.js';
 import { linesOf } from '../../../src/core/base/text.js';
 import { Agent } from '../../support/core/agent.js';
 import { fixture, rawWith } from '../../support/core/configText.js';
@@ -22,7 +22,11 @@ describe('core: the record of calls', () => {
 
   const facts = (): Fact[] => {
     stage.core.recorder.flush();
-    return linesOf(lines).map((line) => parseFact(line) ?? assert.fail(line));
+    return linesOf(lines).flatMap((line) => {
+      const read = parseFacts(line);
+      assert.ok(read.length > 0, line);
+      return read;
+    });
   };
   const calls = (): CallFact[] => facts().filter(isCall);
   const events = (): string[] => facts().flatMap((fact) => (isCall(fact) ? [] : [`${fact.event} ${fact.toolset}`]));

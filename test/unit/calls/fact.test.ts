@@ -1,38 +1,61 @@
 /** The facts of calls, their filters, and their order in memory. */
 import assert from 'node:assert/strict';
 import { callCommand } from '../../../src/core/calls/command.js';
-import { parseFact, type Fact } from '../../../src/core/calls/fact.js';
+import { lastFacts, parseFacts, type CallFact } from '../../../src/core/calls/fact.js';
 import { FactLog } from '../../../src/core/calls/factLog.js';
 import { fits, parseFilter, type FactFilter } from '../../../src/core/calls/filter.js';
-import { callFact, serverFact } from './facts.js';
+import { callFact, lineOf, serverFact } from './facts.js';
 
 describe('the facts of calls', () => {
   it('a fact is read as it was written, and a line of anything else is no fact', () => {
-    const facts: Fact[] = [
+    const calls: CallFact[] = [
       callFact(),
       callFact({ outcome: 'lost', reason: 'why' }),
       callFact({ method: 'prompts/get', tool: 'greet', original: 'greet' }),
-      serverFact({ conversation: 'c', reason: 'why' }),
+      callFact({ resultSize: 9, tokens: 3 }),
     ];
-    for (const fact of facts) assert.deepEqual(parseFact(JSON.stringify(fact)), fact);
+    for (const fact of calls) assert.deepEqual(parseFacts(lineOf(fact)), [fact]);
+    const event = serverFact({ conversation: 'c', reason: 'why' });
+    assert.deepEqual(parseFacts(JSON.stringify(event)), [event]);
     for (const line of [
       '',
       '{',
       '[]',
       '{}',
-      JSON.stringify({ ...callFact(), outcome: 'later' }),
-      JSON.stringify({ ...callFact(), at: 'x' }),
+      JSON.stringify(callFact()),
+      lineOf(callFact()).replace('"ok"', '"later"'),
+      lineOf(callFact({ at: Infinity })),
+      lineOf(callFact({ took: Infinity })),
       JSON.stringify({ ...serverFact(), event: 'later' }),
       JSON.stringify({ ...serverFact(), id: 1 }),
     ]) {
-      assert.equal(parseFact(line), undefined, line);
+      assert.deepEqual(parseFacts(line), [], line);
     }
-    const fact = parseFact(JSON.stringify({ ...callFact({ resultSize: 9 }), tokens: undefined }));
-    assert.deepEqual(fact, callFact({ resultSize: 9, tokens: 3 }));
+  });
+
+  it('a line holds any number of calls, each with its own id, time and sizes', () => {
+    const calls = [
+      callFact({ id: 'a7' }),
+      callFact({ id: 'a9', at: 900, took: 2_000, sentSize: 0 }),
+      callFact({ id: 'a10', at: 1_200, resultSize: 0, tokens: 0 }),
+    ] as const;
+    assert.deepEqual(parseFacts(lineOf(...calls)), calls);
+  });
+
+  it('the last facts of lines are found, whichever line they are in', () => {
+    const [first, second, third, event] = [
+      callFact({ id: 'a1' }),
+      callFact({ id: 'a2' }),
+      callFact({ id: 'a3' }),
+      serverFact({ id: 'b4' }),
+    ];
+    const lines = [lineOf(first), lineOf(second, third), 'half a line', JSON.stringify(event)];
+    const found = (most: number): string[] => lastFacts(lines, most).map(({ id }) => id);
+    assert.deepEqual([1, 2, 3, 9].map(found), [['b4'], ['a3', 'b4'], ['a2', 'a3', 'b4'], ['a1', 'a2', 'a3', 'b4']]);
   });
 
   it('facts are found by each kind of filter', () => {
-    const facts: Fact[] = [
+    const facts = [
       callFact(),
       callFact({
         outcome: 'refused',
@@ -69,7 +92,7 @@ describe('the facts of calls', () => {
 
   it('facts keep their numbers when the file grows, is written again, or is cleared', () => {
     const log = new FactLog(4);
-    const lines = (...ids: number[]): string[] => ids.map((id) => JSON.stringify(callFact({ id: `a${id}` })));
+    const lines = (...ids: number[]): string[] => ids.map((id) => lineOf(callFact({ id: `a${id}` })));
     const known = (): string[] => log.all.map(({ number, fact }) => `${number} ${fact.id}`);
     log.take(lines(1, 2, 3), true);
     log.take(lines(4, 5), false);

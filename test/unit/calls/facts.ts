@@ -20,6 +20,19 @@ export function callFact(over: Partial<CallFact> = {}): CallFact {
   };
 }
 
+/** A line of calls with the names of the first. Each id is a letter and a number. */
+export function lineOf(...facts: readonly [CallFact, ...CallFact[]]): string {
+  const [first] = facts;
+  const calls = facts.flatMap(({ id, at, took, sentSize, resultSize }) => [
+    Number(id.slice(1)),
+    at - first.at,
+    took,
+    sentSize,
+    resultSize,
+  ]);
+  return JSON.stringify({ ...first, id: first.id.slice(0, 1), calls });
+}
+
 export function serverFact(over: Partial<ServerFact> = {}): ServerFact {
   return { id: 'a2', at: 2_000, toolset: 'files', event: 'died', instance: 'files#1', ...over };
 }

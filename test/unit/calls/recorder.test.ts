@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { Redactor } from '../../../src/core/base/log.js';
 import { linesOf } from '../../../src/core/base/text.js';
-import { isCall, parseFact, type Fact } from '../../../src/core/calls/fact.js';
+import { isCall, parseFacts, type Fact } from '../../../src/core/calls/fact.js';
 import { Recorder } from '../../../src/core/calls/recorder.js';
 import type { ToolOutcome, ToolsetCall, ToolsetRequest } from '../../../src/core/protocol/request.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
@@ -22,7 +22,12 @@ describe('the recorder of calls', () => {
     recorder.onDidRecord((added) => lines.push(added));
   });
 
-  const facts = (): Fact[] => linesOf(lines.join('')).map((line) => parseFact(line) ?? assert.fail(line));
+  const facts = (): Fact[] =>
+    linesOf(lines.join('')).flatMap((line) => {
+      const read = parseFacts(line);
+      assert.ok(read.length > 0, line);
+      return read;
+    });
   const { signal } = new AbortController();
   const call: ToolsetCall = { toolset: 's', conversation: 'd', tool: 't', arguments: { a: 'xyz' }, signal };
   const result = { content: [{ type: 'text' as const, text: 'some text' }] };

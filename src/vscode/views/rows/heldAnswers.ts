@@ -1,7 +1,7 @@
 /** Holds back the first answer to a view, because VS Code 1.139 loses changes before it and shows an outdated answer. */
 export class HeldAnswers<T> {
   private isKnown = false;
-  private waiting: ((answer: T) => void)[] = [];
+  private readonly waiting: ((answer: T) => void)[] = [];
 
   constructor(private readonly current: () => T) {}
 
@@ -14,8 +14,7 @@ export class HeldAnswers<T> {
   become(isKnown: boolean): boolean {
     this.isKnown = isKnown;
     if (!isKnown) return false;
-    const waiting = this.waiting;
-    this.waiting = [];
+    const waiting = this.waiting.splice(0);
     for (const resolve of waiting) resolve(this.current());
     return waiting.length > 0;
   }
