@@ -52,18 +52,15 @@ function foreignCalls(from: number, count: number, age = 60_000): string {
   return Array.from({ length: count }, (_, index) => {
     const number = from + index;
     return `${JSON.stringify({
-      id: `other${number}`,
+      id: 'other',
       at: Date.now() - age,
       agent: number % 2 === 0 ? 'codex' : 'Claude Code',
       conversation: `mcp-session:${number % 7}0000000`,
       toolset: 'files',
       tool: `files_read_${number}`,
       original: 'read',
-      took: number % 5 === 0 ? 2_500 : 12,
-      sentSize: 20,
-      resultSize: 400,
-      tokens: 100,
       outcome: number % 50 === 0 ? 'error' : 'ok',
+      calls: [number, 0, number % 5 === 0 ? 2_500 : 12, 20, 400],
     })}\n`;
   }).join('');
 }
