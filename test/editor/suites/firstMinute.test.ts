@@ -119,9 +119,13 @@ describe('first minute', () => {
     const seen: string[] = await page.texts('.part.sidebar .welcome-view-content');
     let clicks = 1;
     const answer = async (button: string): Promise<void> => {
-      await vscode.commands.executeCommand('notifications.showList');
       const selector = `.notifications-center .notification-list-item .monaco-button:text-is("${button}")`;
-      await page.waitFor(selector);
+      const shown = async (): Promise<string[]> => {
+        // A list without messages does not open.
+        await vscode.commands.executeCommand('notifications.showList');
+        return page.texts(selector);
+      };
+      await until(shown, ({ length }) => length > 0, `the button ${button}`);
       seen.push(...(await page.texts('.notifications-center .notification-list-item-message')));
       await page.click(selector);
       clicks += 1;
