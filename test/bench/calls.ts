@@ -243,9 +243,6 @@ function hello(way: string): object {
 async function measureRecord(run: Run, caller: Program, hosts: readonly RecordingHost[]): Promise<void> {
   const callsOf = ({ name }: RecordingHost): Promise<unknown> =>
     caller.ask('rate', { ...hello(name), calls: turn, inFlight });
-  const written = async ({ engine, isRecorded, writes }: RecordingHost): Promise<void> => {
-    if (isRecorded) writes.push((await engine.ask<number>('writeFacts')) / turn / turnsBeforeWrite);
-  };
   for (let round = 0; round < run.count(96, 1); round++) for (const host of hosts) await callsOf(host);
   for (const { engine } of hosts) await engine.ask('writeFacts');
   for (let round = 0; round < run.count(8, 1); round++) {
@@ -257,7 +254,8 @@ async function measureRecord(run: Run, caller: Program, hosts: readonly Recordin
         host.turns.push(((await host.engine.ask<number>('cpu')) - before) / turn);
       }
     }
-    for (const host of hosts) await written(host);
+    for (const { engine, isRecorded, writes } of hosts)
+      if (isRecorded) writes.push((await engine.ask<number>('writeFacts')) / turn / turnsBeforeWrite);
   }
 }
 

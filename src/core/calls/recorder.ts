@@ -152,9 +152,8 @@ export class Recorder {
     const { toolset, conversation } = request;
     const names = [how, toolset, conversation, agent, published, original, instance, method, unanswered?.reason];
     const head = this.headOf(names);
-    const isSameLine = before?.head === head;
-    const line = isSameLine ? before : { head, at, calls: [] };
-    if (!isSameLine) this.noted.push(line);
+    let line = before;
+    if (line?.head !== head) this.noted.push((line = { head, at, calls: [] }));
     line.calls.push(number, at - line.at, took, inward.size, outward.size);
     return line;
   }

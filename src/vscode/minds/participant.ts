@@ -248,7 +248,7 @@ function speakerFrom({ id, name, purpose, grants }: Member): Speaker {
 
 const longestAttachment = 60_000;
 
-/** The editor adds these to every question. They are about the tools of its own agent. */
+/** The editor adds these to every question. They describe the tools of the editor's agent. */
 const ofTheEditor = /^vscode\.customizations\b/;
 
 /** @param words the prompt without a command */

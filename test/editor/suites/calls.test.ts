@@ -95,7 +95,7 @@ describe('calls', () => {
     await page.screenshot('calls-dark');
     await theme(undefined);
     for (const change of ['increase', 'decrease']) {
-      // Of the editor, so the sidebar gets narrow.
+      // The editor's width changes, so the sidebar gets narrow.
       await page.click(`${pane} .pane-header`, { button: 'right' });
       await page.press('Escape'); // The sidebar has the focus, and no row is chosen.
       for (let step = 0; step < 2; step += 1)

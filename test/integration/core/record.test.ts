@@ -1,10 +1,10 @@
 /** The record of calls: facts of requests and servers, and what went in and out (H1b). */
 import assert from 'node:assert/strict';
 import type { CallContent } from '../../../src/core/calls/contents.js';
-import { isCall, parseFacts, type CallFact, type Fact } from '../../../src/core/calls/fact.js';
-import { linesOf } from '../../../src/core/base/text.js';
+import { isCall, type CallFact, type Fact } from '../../../src/core/calls/fact.js';
 import { Agent } from '../../support/core/agent.js';
 import { fixture, rawWith } from '../../support/core/configText.js';
+import { recordedFacts } from '../../support/core/recordedFacts.js';
 import { SessionClient } from '../../support/core/sessionClient.js';
 import { endStages, startStage, type Stage } from '../../support/core/stage.js';
 
@@ -22,11 +22,7 @@ describe('core: the record of calls', () => {
 
   const facts = (): Fact[] => {
     stage.core.recorder.flush();
-    return linesOf(lines).flatMap((line) => {
-      const read = parseFacts(line);
-      assert.ok(read.length > 0, line);
-      return read;
-    });
+    return recordedFacts(lines);
   };
   const calls = (): CallFact[] => facts().filter(isCall);
   const events = (): string[] => facts().flatMap((fact) => (isCall(fact) ? [] : [`${fact.event} ${fact.toolset}`]));

@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict';
 import { Redactor } from '../../../src/core/base/log.js';
 import { linesOf } from '../../../src/core/base/text.js';
-import { isCall, parseFacts, type Fact } from '../../../src/core/calls/fact.js';
+import { isCall, type Fact } from '../../../src/core/calls/fact.js';
 import { Recorder } from '../../../src/core/calls/recorder.js';
 import type { ToolOutcome, ToolsetCall, ToolsetRequest } from '../../../src/core/protocol/request.js';
+import { recordedFacts } from '../../support/core/recordedFacts.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
 import { callFact } from './facts.js';
 
@@ -22,12 +23,7 @@ describe('the recorder of calls', () => {
     recorder.onDidRecord((added) => lines.push(added));
   });
 
-  const facts = (): Fact[] =>
-    linesOf(lines.join('')).flatMap((line) => {
-      const read = parseFacts(line);
-      assert.ok(read.length > 0, line);
-      return read;
-    });
+  const facts = (): Fact[] => recordedFacts(lines.join(''));
   const { signal } = new AbortController();
   const call: ToolsetCall = { toolset: 's', conversation: 'd', tool: 't', arguments: { a: 'xyz' }, signal };
   const result = { content: [{ type: 'text' as const, text: 'some text' }] };
