@@ -11,6 +11,7 @@ import { PersonsPermissions } from './cli/toolPermissions.js';
 import { gatewayLines, servedBy, tokenFileFor } from './cli/gateways.js';
 import { isBroken, statusTable, tokenLines } from './cli/render.js';
 import { directoryExists } from './core/host/assemble.js';
+import { forgetNpm } from './core/processes/environment.js';
 import { withServers, type Run } from './cli/withHost.js';
 import { version } from '../package.json';
 
@@ -143,6 +144,8 @@ function check(run: Run, _: Words, { start }: Options): Promise<number> | number
   }
   return report(run.json, problems);
 }
+
+forgetNpm();
 
 let serves = false;
 /** True if a part of the output is lost. */

@@ -1,17 +1,19 @@
 /** `mcp-toolsets import` and `entries`: show a change of a file, and write it on request. */
+import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import path from 'node:path';
-import { agentKinds, agents, homeLauncher, packageLauncher } from '../core/agents/agents.js';
+import { agentKinds, agents, launcherFor, type AgentKind, type Launcher } from '../core/agents/agents.js';
 import { planEntries } from '../core/agents/planEntries.js';
 import { markedAs, withoutMark } from '../core/base/byteOrderMark.js';
-import { realPath } from '../core/base/paths.js';
+import { launcherPath, realPath } from '../core/base/paths.js';
 import { largestForeignFile, utf8OrUtf16 } from '../core/base/textFile.js';
 import { builtInToolset, isEnabled } from '../core/config/model.js';
 import { mindsPath } from '../core/config/sources.js';
-import { writeLauncher } from '../core/files/launcherFile.js';
+import { isFromRegistry, writeLauncher } from '../core/files/launcherFile.js';
 import { writeInside } from '../core/files/realFiles.js';
 import { importFormats, isOfEditor } from '../core/import/dialects.js';
 import { planImport } from '../core/import/plan.js';
+import { isInside, workspaceRoots } from '../core/processes/workspacePrograms.js';
 import { version } from '../../package.json';
 import { readConfig, textIfThere } from './configFile.js';
 import { FolderApprovals } from './folderApprovals.js';
@@ -75,6 +77,22 @@ export function importFile({ folder, json }: Run, [label = '']: Words, { format:
   }
 }
 
+/** Returns the command of the entries and the command line that the launcher has to know, or why there is none (G6e). */
+function startOf(
+  agent: AgentKind,
+  { folder, guardianScript }: Run,
+  home: string,
+): { readonly launcher: Launcher; readonly cli?: string } | string {
+  const cli = realPath(path.join(path.dirname(guardianScript), 'cli.js'));
+  const launcher = launcherFor(agent, home, isFromRegistry(cli) ? version : undefined);
+  if (launcher.command !== 'node') return { launcher };
+  // The launcher serves every folder, so it starts nothing that this one can replace.
+  const isReplaceable = isInside(cli, workspaceRoots([{ folder }, { folder: process.cwd() }]));
+  if (!isReplaceable) return { launcher, cli };
+  if (existsSync(launcherPath(home))) return { launcher };
+  return `a repository could replace this command line, ${cli}, because it is in your folder. Use the extension, or install the package elsewhere`;
+}
+
 export async function writeEntries(run: Run, [name]: Words, options: Options): Promise<number> {
   const { write } = options;
   const agent = agentKinds.find((kind) => kind === name);
@@ -95,14 +113,14 @@ export async function writeEntries(run: Run, [name]: Words, options: Options): P
     }
     // An invalid id is a problem of the file, and names no toolset.
     const servers = configured.filter((server) => isEnabled(server) && /^[\w-]{1,64}$/.test(server.id));
-    const cli = realPath(path.join(path.dirname(run.guardianScript), 'cli.js'));
-    const isOfPackage = cli.split(path.sep).slice(-4, -2).join('/') === 'node_modules/mcp-toolsets';
+    const start = startOf(agent, run, home);
+    if (typeof start === 'string') return complain(`Nothing was written: ${start}.`);
     const plan = planEntries({
       agent,
       text: text && withoutMark(text),
       label,
       toolsets: [...servers.map(({ id }) => id), builtInToolset],
-      launcher: isOfPackage ? packageLauncher(version) : homeLauncher,
+      launcher: start.launcher,
       folder: realPath(run.folder),
       tokenFile: tokenFileFor(run, options),
     });
@@ -113,7 +131,7 @@ export async function writeEntries(run: Run, [name]: Words, options: Options): P
       complainLines(`These entries start what you have not approved.\n\n${approvals.review(starts)}`);
     }
     if (write) writeChange(change);
-    if (write && !isOfPackage) await writeLauncher(home, cli);
+    if (write && start.cli !== undefined) await writeLauncher(home, start.cli);
     const isApproved = !write || starts.length === 0 || (await approvals.approve(starts));
     const approves = starts.length > 0 && isApproved && approvals.passing(starts) === undefined;
     const approved = ` The servers above are ${write ? 'approved' : 'approved by that too'}.`;

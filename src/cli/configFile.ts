@@ -10,13 +10,20 @@ import { samePath } from '../core/base/paths.js';
 import { fileUnreadable, mindsPath, sourceFiles } from '../core/config/sources.js';
 import { readEnvFile } from '../core/files/envFile.js';
 import { directoryExists } from '../core/host/assemble.js';
+import { programFinder, workspaceRoots } from '../core/processes/workspacePrograms.js';
 import { secretOf } from './keyring.js';
 
 /** The sources by precedence; the first is the folder's `.minds/mcp.yaml`. */
 type ConfigFiles = Readonly<{ sources: readonly SourceText[]; problems: readonly Problem[] }>;
 
 /** The environment of every command. Secrets come from the keyring or from environment variables (C2). */
-export const configDeps: ConfigDeps = { env: process.env, directoryExists, secret: secretOf, envFile: readEnvFile };
+export const configDeps: ConfigDeps = {
+  env: process.env,
+  directoryExists,
+  secret: secretOf,
+  envFile: readEnvFile,
+  findersFor: (sources) => programFinder(workspaceRoots(sources), process.env),
+};
 
 /** Parses the config files too, so the problems include their contents. */
 export function readConfig(folder: string): ConfigFiles & { readonly servers: readonly ConfiguredServer[] } {

@@ -1,6 +1,6 @@
 /** Secrets in the keyring of the system (C2). The library is optional, so it is loaded with the first secret. */
 import type { Entry, findCredentials } from '@napi-rs/keyring';
-import { createRequire } from 'node:module';
+import { ownPackage } from '../core/base/ownPackage.js';
 
 type Library = Readonly<{ Entry: typeof Entry; findCredentials: typeof findCredentials }>;
 
@@ -43,7 +43,7 @@ function entry(library: Library, name: string): Entry {
 
 function withKeyring<T>(use: (library: Library) => T): T {
   try {
-    return use(createRequire(__filename)('@napi-rs/keyring') as Library);
+    return use(ownPackage('@napi-rs/keyring') as Library);
   } catch (error) {
     throw new NoKeyring((error as Error).message.split('\n', 1)[0]);
   }

@@ -1,5 +1,5 @@
 /** The plan of `entries` for an agent's file with an existing text. */
-import { agents, homeLauncher, type AgentKind } from '../../src/core/agents/agents.js';
+import { agents, launcherFor, type AgentKind } from '../../src/core/agents/agents.js';
 import { planEntries } from '../../src/core/agents/planEntries.js';
 
 export const entriesIn = (agent: AgentKind, text: string): ReturnType<typeof planEntries> =>
@@ -8,7 +8,7 @@ export const entriesIn = (agent: AgentKind, text: string): ReturnType<typeof pla
     text,
     label: agents[agent].program,
     toolsets: ['files'],
-    launcher: homeLauncher,
+    launcher: launcherFor(agent, '/home/ada'),
     folder: '/ws',
     tokenFile: '/home/ada/.minds/endpoints/a.token',
   });

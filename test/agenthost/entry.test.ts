@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { entryKeys, homeLauncher } from '../../src/core/agents/agents.ts';
+import { entryKeys, launcherFor } from '../../src/core/agents/agents.ts';
 import { HostWindow } from './hostWindow.ts';
 
 describe('an entry of ours in .mcp.json', function () {
@@ -15,7 +15,7 @@ describe('an entry of ours in .mcp.json', function () {
   before(async () => {
     host = await HostWindow.open();
     await host.approve('counter');
-    const counter = entryKeys('claude-code', 'counter', homeLauncher, '/ws');
+    const counter = entryKeys('claude-code', 'counter', launcherFor('claude-code', '/'), '/ws');
     await writeFile(join(host.workspace, '.mcp.json'), JSON.stringify({ mcpServers: { counter } }));
   });
 

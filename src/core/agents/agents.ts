@@ -1,5 +1,6 @@
 /** Agents with entries for toolsets (G6): the file and the entry of each. Everything here is pure. */
 import path from 'node:path';
+import { launcherPath } from '../base/paths.js';
 
 export interface AgentFolders {
   readonly folder: string | undefined;
@@ -101,12 +102,17 @@ export const agentKinds = Object.keys(rows) as AgentKind[];
 /** The words in front of `connect`. They are the same on every machine. */
 export type Launcher = Readonly<{ command: string; args: readonly string[] }>;
 
-export function packageLauncher(version: string): Launcher {
-  return { command: 'npx', args: ['-y', `mcp-toolsets@${version}`] };
+/**
+ * The start of an entry (G6c). An agent starts it in the folder of a repository, where `npx` asks the folder first.
+ * @param published the version of the running package, if a registry has it
+ */
+export function launcherFor(kind: AgentKind, home: string, published?: string): Launcher {
+  if (!agents[kind].isOfFolder) return { command: 'node', args: [launcherPath(home)] };
+  return published === undefined ? folderLauncher : { command: 'npx', args: ['-y', `mcp-toolsets@${published}`] };
 }
 
 /** Starts the file of `launcherFile.ts`. Only Node itself knows the home folder on every system. */
-export const homeLauncher: Launcher = {
+const folderLauncher: Launcher = {
   command: 'node',
   args: ['-e', "require(require('os').homedir() + '/.minds/bin/mcp-toolsets.js')"],
 };

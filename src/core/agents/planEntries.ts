@@ -116,7 +116,7 @@ const words = { added: 'new', updated: 'changed', same: 'already there' } as con
 function report(request: EntriesRequest, planned: readonly PlannedEntry[]): string {
   const { agent: kind, label, launcher } = request;
   const { program, isOfFolder, trust } = agents[kind];
-  const home = '`~/.minds/bin/mcp-toolsets.js`. The extension keeps this file up to date.';
+  const home = '`~/.minds/bin/mcp-toolsets.js`. MCP Toolsets keeps this file up to date.';
   const source = `The entries start ${launcher.command === 'npx' ? 'the package `mcp-toolsets` by `npx`.' : home}`;
   const file = isOfFolder
     ? 'They hold no path, no port and no token, so you can commit the file. It is the same on every machine.'

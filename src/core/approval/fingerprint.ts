@@ -17,7 +17,7 @@ import { folderOf } from '../config/sources.js';
 import { holdsSecret, maskedAddress, maskedArgument, maskedVariable, mayBeExchanged } from './reviewMask.js';
 import { relocated, worktreeOf, type WorktreePlace } from './worktree.js';
 
-type Stdio = 'command' | 'argument' | 'directory' | 'env file' | 'environment';
+type Stdio = 'command' | 'program' | 'argument' | 'directory' | 'env file' | 'environment';
 type Http = 'address' | 'header' | 'session id' | 'sign-in';
 
 export interface LaunchPart {
@@ -86,6 +86,7 @@ function partsOf(launch: Launch, digest: Digest): LaunchPart[] {
         { label: 'transport', shown: launch.transport },
         // The program and its folder are never masked, because nothing else shows whether they are right.
         { label: 'command', shown: written(launch.command) },
+        ...(launch.programs ?? []).map((file): LaunchPart => ({ label: 'program', shown: written(file) })),
         ...launch.args.map((argument, index) => text('argument', argument, launch.argReferences?.get(index))),
         { label: 'directory', shown: written(launch.cwd) },
         ...(launch.envFile ? envFileParts(launch.envFile, digest) : []),

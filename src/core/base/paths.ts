@@ -3,6 +3,11 @@ import { readlinkSync, realpathSync } from 'node:fs';
 import path from 'node:path';
 import { unlessThrown } from './unlessThrown.js';
 
+/** The file that entries of other agents start (G6e). */
+export function launcherPath(home: string): string {
+  return path.join(home, '.minds', 'bin', 'mcp-toolsets.js');
+}
+
 /** A missing part stays as written. A link to a missing target is followed too, because a write follows it. */
 export function realPath(file: string, hops = 16): string {
   const full = path.resolve(file);

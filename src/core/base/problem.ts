@@ -40,7 +40,8 @@ export interface Problem {
 
 /** The problems of a starting or running server. Its log has more about them. */
 export const runtimeCodes = [
-  ...['value-command-failed', 'command-not-found', 'command-not-executable', 'server-exited', 'server-silent'],
+  ...['value-command-failed', 'command-not-found', 'command-not-executable', 'program-changed'],
+  ...['server-exited', 'server-silent'],
   ...['server-not-jsonrpc', 'server-protocol', 'http-unauthorized', 'http-not-found', 'http-status', 'http-not-mcp'],
   ...['http-tls', 'http-unreachable', 'list-failed', 'refresh-failed', 'connection-lost'],
 ] as const;

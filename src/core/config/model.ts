@@ -53,6 +53,10 @@ export interface StdioLaunch {
   readonly envFile?: EnvFile;
   /** The variables laid over those of the host and of `envFile`, in file order. */
   readonly env: ReadonlyMap<string, EnvValue>;
+  /** The paths of its programs in the workspace (S1n). Without such a program it is absent. */
+  readonly programs?: readonly string[];
+  /** True for the user's own file: no program is looked up in the workspace (S1c). */
+  readonly isPersons?: true;
 }
 
 export interface HttpLaunch {
@@ -201,6 +205,10 @@ export interface ConfigDeps {
   readonly secret?: (name: string) => string | undefined;
   /** Reads a file of variables inside the folder `within`. By default every such file counts as empty. */
   readonly envFile?: (file: string, within: string | undefined) => EnvFileReading;
+  /** Makes `programs` for one reading of all sources. */
+  readonly findersFor?: (sources: readonly SourceText[]) => ConfigDeps['programs'];
+  /** Finds the programs of a launch that lie in the workspace. By default there are none. */
+  readonly programs?: ((launch: StdioLaunch) => readonly string[]) | undefined;
 }
 
 export const builtInToolset = 'mcp_admin';

@@ -70,6 +70,13 @@ export function commandNotFound(launch: StdioLaunch, { folders, nearest }: PathS
   return { ...missing(`${where} There is a command "${nearest}".`, fix), instead: nearest };
 }
 
+/** @param found the paths of its programs in the workspace now */
+export function programChanged({ command }: StdioLaunch, [found = 'no program of the workspace']: readonly string[]) {
+  const what = `the command "${command}" means ${found} now, and meant another program when its approval was checked.`;
+  const fix = 'Start the server again. If a program of the workspace is new, you are asked about it.';
+  return notStarted('program-changed', 'command', what, fix);
+}
+
 /** Returns the failure of a launcher without a package: `npx` would open a shell, which runs our messages as commands. */
 export function packageMissing({ command, args }: StdioLaunch): StartFailure | undefined {
   const name = baseName(command).replace(/\.(exe|cmd)$/i, '');

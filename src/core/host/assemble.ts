@@ -4,11 +4,14 @@ import { availableParallelism } from 'node:os';
 import { type Log, Redactor, redactingLog } from '../base/log.js';
 import type { Disposable } from '../base/disposables.js';
 import { Recorder } from '../calls/recorder.js';
+import type { ConfigDeps } from '../config/model.js';
 import type { Connector } from '../connections/connection.js';
 import { OAuth } from '../connections/http/oauth/oauth.js';
 import { LimitedConnector } from '../instances/limit.js';
 import type { Services } from '../instances/services.js';
 import { StartTurns } from '../instances/startTurns.js';
+import { withoutNpm } from '../processes/environment.js';
+import { programFinder, workspaceRoots } from '../processes/workspacePrograms.js';
 import { type ExpectedClient, noClient } from '../protocol/client.js';
 import type { ConnectorDeps } from './createConnector.js';
 import { CatalogueBackend } from './gatewayBackend.js';
@@ -29,7 +32,8 @@ export type Core = ReturnType<typeof assemble>;
 
 export function assemble(deps: CoreDeps) {
   const { surroundings, settings, consent = {}, stores = {}, expectedClient = () => noClient, readSources } = deps;
-  const { clock, env, version: clientVersion, makeAgents: agents, guardianScript, random = Math.random } = surroundings;
+  const { clock, version: clientVersion, makeAgents: agents, guardianScript, random = Math.random } = surroundings;
+  const env = withoutNpm(surroundings.env);
   const { trace = (): boolean => false, maxInstances = (): number => 32 } = settings;
   const { kept, conversations, secrets, secret } = stores;
   const redactor = new Redactor();
@@ -37,7 +41,8 @@ export function assemble(deps: CoreDeps) {
   const keepSecret = (values: readonly string[]): Disposable => redactor.register(values);
   const oauth = secrets && new OAuth({ secrets, clock, log, keepSecret, clientVersion, ...(agents && { agents }) });
   const connectorDeps = { oauth, agents, keepSecret, env, clock, trace, clientVersion, guardianScript };
-  const connector = deps.connector ?? withFirstStart(connectorDeps);
+  let roots: readonly string[] = [];
+  const connector = deps.connector ?? withFirstStart(connectorDeps, () => roots);
   const recorder = new Recorder({ clock, redactor, isWanted: settings.recordsCalls ?? ((): boolean => true) });
   const serverLog = (server: string): Log =>
     redactingLog(recorder.listening(server, surroundings.serverLog(server)), redactor);
@@ -46,7 +51,11 @@ export function assemble(deps: CoreDeps) {
   const shared = { clock, log, serverLog, redactor, recorder, random, turns, expectedClient, conversations };
   const services: Services = { ...shared, connector: limited };
   const exists = surroundings.directoryExists ?? directoryExists;
-  const configDeps = { env, directoryExists: exists, ...(secret && { secret }) };
+  const findersFor: ConfigDeps['findersFor'] = (sources) => {
+    roots = workspaceRoots(sources);
+    return programFinder(roots, env);
+  };
+  const configDeps = { env, directoryExists: exists, findersFor, ...(secret && { secret }) };
   const host: Host = new ToolsetHost({ services, settings, consent, kept, signIns: oauth, configDeps, readSources });
   const backend = new CatalogueBackend(host);
   const end = async (): Promise<void> => {
@@ -61,9 +70,10 @@ export function assemble(deps: CoreDeps) {
 }
 
 /** Loads the connector with the first start, because remembered lists are published without it (P8). */
-function withFirstStart(deps: ConnectorDeps): Connector {
+function withFirstStart(deps: ConnectorDeps, roots: () => readonly string[]): Connector {
   let made: Promise<Connector> | undefined;
-  const make = async (): Promise<Connector> => (await import('./createConnector.js')).createConnector(deps);
+  const make = async (): Promise<Connector> =>
+    (await import('./createConnector.js')).createConnector(deps, undefined, roots);
   return {
     connect: async (request) => await (await (made ??= make())).connect(request),
     dispose: async () => await (await made)?.dispose(),

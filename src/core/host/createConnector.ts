@@ -16,8 +16,10 @@ import { modernVersion } from '../protocol/versions.js';
 import type { MakeAgents } from '../connections/http/agents.js';
 import type { OAuth } from '../connections/http/oauth/oauth.js';
 import { StartTimedOut } from '../connections/eras/opening.js';
-import { attemptStdio, inherited } from '../connections/stdio/attempt.js';
+import { attemptStdio } from '../connections/stdio/attempt.js';
+import { inherited } from '../processes/environment.js';
 import type { ProcessStart } from '../processes/processTree.js';
+import { outsideOf } from '../processes/workspacePrograms.js';
 import { ValueCommands } from '../connections/stdio/valueCommands.js';
 import { commandReferences, withOutputs } from '../config/read/launchReferences.js';
 import { secretsOf } from '../config/read/launchSecrets.js';
@@ -38,7 +40,12 @@ export interface ConnectorDeps {
   readonly guardianScript?: string | undefined;
 }
 
-export function createConnector(deps: ConnectorDeps, eras = new EraMemories()): Connector {
+/** @param roots of the workspace */
+export function createConnector(
+  deps: ConnectorDeps,
+  eras = new EraMemories(),
+  roots: () => readonly string[] = () => [],
+): Connector {
   const { env, clock, trace, clientVersion, guardianScript: script } = deps;
   const mark = `${process.pid}-${randomBytes(6).toString('hex')}.`;
   const { execPath } = process;
@@ -48,7 +55,12 @@ export function createConnector(deps: ConnectorDeps, eras = new EraMemories()): 
   let started = 0;
   let disposed = false;
   const nextProcess = (): Pick<ProcessStart, 'mark' | 'keeper'> => ({ mark: `${mark}${++started}.`, keeper });
-  const commands = new ValueCommands({ env: inherited(env), clock, process: nextProcess });
+  const commands = new ValueCommands({
+    // A review shows the name of the program only.
+    env: () => outsideOf(roots(), inherited(env)),
+    clock,
+    process: nextProcess,
+  });
   const kept = new BoundedMap<string, Disposable | undefined>(mostKept, (oldest) => oldest?.dispose());
 
   /** Replaces the value commands by their output (C2). The redactor knows each value before any other part. */
@@ -90,7 +102,7 @@ export function createConnector(deps: ConnectorDeps, eras = new EraMemories()): 
     const once = async (era: EraMemory, signal: AbortSignal): Promise<ConnectOutcome> => {
       const parts = { share, clock, trace, self, log, era, limit: { timeoutMs, signal } };
       if (launch.transport === 'stdio')
-        return await attemptStdio({ ...parts, launch, hostEnv: env, process: nextProcess() });
+        return await attemptStdio({ ...parts, launch, hostEnv: env, roots: roots(), process: nextProcess() });
       const { attemptHttp } = await import('../connections/http/attempt.js');
       const { oauth, agents } = deps;
       return await attemptHttp({ ...parts, launch, access: oauth?.accessFor(launch), agents });

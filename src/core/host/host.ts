@@ -304,10 +304,13 @@ export class ToolsetHost implements Host, AdminDeps {
     return call.fromApp ? { kind: 'error', code: errorCodes.server, message } : errorResult(message, kind, reason);
   }
 
-  /** A wrong entry may be right now, because a variable was set or a folder was made. Other starts are not awaited. */
+  /** A variable may be set by now, a folder made, or a program of the workspace installed. Other starts are not awaited. */
   private askAgain(server: string): void {
     const entry = this.servers.find(({ id }) => id === server);
-    if (entry?.kind === 'invalid' && entry.enabled) void this.reapply();
+    const { failure, serving } = this.units.get(server)?.facts ?? {};
+    const codes = [failure, serving?.failure].map((each) => each?.start?.code);
+    const isOfProgram = codes.includes('program-changed') || codes.includes('command-not-found');
+    if (isOfProgram || (entry?.kind === 'invalid' && entry.enabled)) void this.reapply();
   }
 
   private known(server: string): ServerUnit {

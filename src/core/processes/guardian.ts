@@ -83,11 +83,13 @@ export class Guardian implements TreeKeeper {
   }
 
   private start(): void {
-    const { execPath, mark, script } = this.options;
+    const { execPath, mark, script, env } = this.options;
+    // The shell looks for `sleep` and `grep`, and the workspace may have others.
+    const PATH = `/usr/bin:/bin:${env['PATH'] ?? ''}`;
     const variable = `${markVariable}=${mark}`;
     const args = ['-c', shellScript, 'mcp-toolsets-guardian', variable, execPath, script ?? '', mark];
     const child: ChildProcess = spawn('/bin/sh', args, {
-      env: { ...this.options.env, ELECTRON_RUN_AS_NODE: '1', LC_ALL: 'C', NODE_OPTIONS: undefined },
+      env: { ...env, PATH, ELECTRON_RUN_AS_NODE: '1', LC_ALL: 'C', NODE_OPTIONS: undefined },
       cwd: '/',
       stdio: ['pipe', 'ignore', 'ignore'],
       detached: true,

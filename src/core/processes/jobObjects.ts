@@ -1,6 +1,6 @@
 /** Windows' job objects through koffi: https://learn.microsoft.com/windows/win32/procthread/job-objects */
 import type koffi from 'koffi';
-import { createRequire } from 'node:module';
+import { ownPackage } from '../base/ownPackage.js';
 
 export type Job = object;
 
@@ -26,7 +26,7 @@ export function jobsMissing(): string | undefined {
 
 function loadKernel() {
   // Loads only the binary of this processor, because koffi's loader does not survive bundling.
-  const binding = createRequire(__filename)(`@koromix/koffi-win32-${process.arch}`) as typeof koffi;
+  const binding = ownPackage(`@koromix/koffi-win32-${process.arch}`) as typeof koffi;
   const library = binding.load('kernel32.dll');
   const handle = 'void *';
   return {

@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { unlessThrown } from '../base/unlessThrown.js';
+import { withoutNpm } from './environment.js';
 
 export interface ProcessEntry {
   readonly pid: number;
@@ -68,7 +69,7 @@ export function parseProcStat(text: string): ProcessEntry | undefined {
 /** In POSIX `ps`, everything after `=` in one `-o` is the header, so each column has its `-o`. */
 export async function psTable(): Promise<ProcessTable> {
   const columns = ['pid=', 'ppid=', 'pgid=', 'stat=', 'lstart='].flatMap((column) => ['-o', column]);
-  return parsePs(await output('ps', ['-ax', ...columns]));
+  return parsePs(await ps(['-ax', ...columns]));
 }
 
 export function parsePs(text: string): ProcessTable {
@@ -85,7 +86,7 @@ export function parsePs(text: string): ProcessTable {
 /** Finds the processes with this text in their environment. Processes of other users are unreadable. */
 export async function carryingMark(mark: string, candidates: Iterable<ProcessEntry>): Promise<ProcessEntry[]> {
   if (process.platform !== 'linux') {
-    const listing = await output('ps', ['-xwwE', '-o', 'pid=', '-o', 'command=']);
+    const listing = await ps(['-xwwE', '-o', 'pid=', '-o', 'command=']);
     const lines = listing.split('\n').filter((line) => line.includes(mark));
     const marked = new Set(lines.map((line) => Number.parseInt(line, 10)));
     return [...candidates].filter(({ pid }) => marked.has(pid));
@@ -99,10 +100,11 @@ export async function carryingMark(mark: string, candidates: Iterable<ProcessEnt
   return found;
 }
 
-function output(command: string, args: readonly string[]): Promise<string> {
+function ps(args: readonly string[]): Promise<string> {
   const limits = { maxBuffer: 64 * 1024 * 1024, timeout: listingLimitMs, killSignal: 'SIGKILL' } as const;
-  const options = { ...limits, env: { ...process.env, LC_ALL: 'C' } };
+  const options = { ...limits, env: { ...withoutNpm(process.env), LC_ALL: 'C' } };
   return new Promise((resolve) => {
-    execFile(command, args, options, (error, stdout) => resolve(error && stdout === '' ? '' : stdout));
+    // PATH may name a folder of the workspace.
+    execFile('/bin/ps', args, options, (error, stdout) => resolve(error && stdout === '' ? '' : stdout));
   });
 }

@@ -3,8 +3,8 @@
  * other systems if an entry of PATH is empty or relative, and Node starts only programs.
  */
 import { accessSync, closeSync, constants, openSync, readSync, statSync } from 'node:fs';
-import { delimiter, isAbsolute, join, resolve, win32 } from 'node:path';
-import { variable, type Environment } from './environment.js';
+import { basename, delimiter, isAbsolute, join, resolve, win32 } from 'node:path';
+import { pathEntries, variable, withPathEntries, type Environment } from './environment.js';
 import { readdir } from 'node:fs/promises';
 import { nearest } from '../base/nearest.js';
 import { unlessThrown } from '../base/unlessThrown.js';
@@ -32,6 +32,46 @@ export function posixProgram(command: string, env: Environment): string {
     }
   }
   throw spawnError(forbidden ? 'EACCES' : 'ENOENT', command);
+}
+
+/** The system reads an interpreter for a script up to this depth. */
+const mostFiles = 5;
+
+/** Returns the files that a start would run: the program of the command, and the interpreters of scripts. */
+export function programFiles(command: string, { cwd, env }: Where): string[] {
+  // Unlike this module, `env` follows the relative entries of PATH.
+  const ofEnv = withPathEntries(
+    env,
+    pathEntries(env).map((entry) => resolve(cwd, entry)),
+  );
+  const files: string[] = [];
+  let name: string | undefined = command;
+  while (name !== undefined && files.length < mostFiles) {
+    const file: string | undefined = foundFile(name, { cwd, env: files.length === 0 ? env : ofEnv });
+    if (file !== undefined) files.push(file);
+    name = file === undefined ? undefined : unlessThrown(() => interpreterIn(file));
+  }
+  return files;
+}
+
+function foundFile(command: string, where: Where): string | undefined {
+  const isWindows = process.platform === 'win32';
+  return unlessThrown(() =>
+    isWindows ? findCommand(command, where) : resolve(where.cwd, posixProgram(command, where.env)),
+  );
+}
+
+/** `env` looks its program up. On Windows, the batch files of npm's packages start `node`. */
+function interpreterIn(file: string): string | undefined {
+  if (process.platform === 'win32') {
+    const kind = win32.extname(file).toLowerCase();
+    if (batchFiles.includes(kind)) return 'node';
+    return programs.includes(kind) ? undefined : interpreterOf(file);
+  }
+  // Reading a pipe would wait for its writer.
+  const { program, words } = (statSync(file).isFile() && firstLineOf(file)) || {};
+  if (program === undefined || !words) return undefined;
+  return basename(program) === 'env' ? words.find((word) => !/^-|=/.test(word)) : program;
 }
 
 /** For an existing file, ENOENT means that its interpreter or loader is missing. */
@@ -72,9 +112,8 @@ export function windowsProgram(command: string, args: readonly string[], where: 
 
 function findCommand(command: string, { cwd, env }: Where): string {
   const named = /[\\/]|^[a-z]:|^\.\.?$/i.test(command);
-  // An entry of PATH may be in quotation marks. A relative one would mean the server's folder.
-  const entries = (variable(env, 'PATH') ?? '').split(win32.delimiter).map((entry) => entry.replace(/^"(.*)"$/, '$1'));
-  const folders = named ? [cwd] : entries.filter((folder) => win32.isAbsolute(folder));
+  // A relative entry of PATH would mean the server's folder.
+  const folders = named ? [cwd] : pathEntries(env).filter((folder) => win32.isAbsolute(folder));
   const extensions = (variable(env, 'PATHEXT') ?? defaultExtensions)
     .split(win32.delimiter)
     .filter((extension) => [...programs, ...batchFiles].includes(extension.toLowerCase()));
@@ -93,9 +132,9 @@ function findCommand(command: string, { cwd, env }: Where): string {
 }
 
 function interpreterOf(file: string): string | undefined {
-  const { program = '', argument } = firstLineOf(file) ?? {};
+  const { program = '', words = [] } = firstLineOf(file) ?? {};
   const name = win32.basename(program);
-  return (name === 'env' ? argument : name) || undefined;
+  return (name === 'env' ? words[0] : name) || undefined;
 }
 
 /** npm's batch files start `node` with the file of the same name beside them. */
@@ -131,19 +170,20 @@ function quotedForBatch(argument: string): string {
 
 interface FirstLine {
   readonly program: string;
-  readonly argument: string | undefined;
+  readonly words: readonly string[];
   /** The line ends with a carriage return, and the system takes it for a part of the path. */
   readonly isOfWindows: boolean;
 }
 
 /** Returns undefined if a file does not begin with `#!`. Throws the errors of the file system. */
 function firstLineOf(file: string): FirstLine | undefined {
-  const start = Buffer.alloc(150);
+  const start = Buffer.alloc(256);
   const opened = openSync(file, 'r');
   try {
     const text = start.toString('latin1', 0, readSync(opened, start, 0, start.length, 0));
-    const [, program, argument, end] = /^#! *(\S+)(?: +(\S+))?[^\r\n]*(\r?)/.exec(text) ?? [];
-    return program === undefined ? undefined : { program, argument, isOfWindows: end === '\r' };
+    const [, program, rest = '', end] = /^#![ \t]*(\S+)([^\r\n]*)(\r?)/.exec(text) ?? [];
+    const words = rest.split(/[ \t]+/).filter((word) => word !== '');
+    return program === undefined ? undefined : { program, words, isOfWindows: end === '\r' };
   } finally {
     closeSync(opened);
   }

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { inert } from '../../core/base/inert.js';
 import { choose, tell, window } from '../views/inertEditor.js';
 import { nextEvent } from '../../core/base/events.js';
-import { agentKinds, agents, homeLauncher, type AgentKind, type AgentFolders } from '../../core/agents/agents.js';
+import { agentKinds, agents, launcherFor, type AgentKind, type AgentFolders } from '../../core/agents/agents.js';
 import { planEntries, type EntriesPlan } from '../../core/agents/planEntries.js';
 import { reviewTexts } from '../../core/approval/approvalTexts.js';
 import type { LaunchDescription } from '../../core/approval/fingerprint.js';
@@ -126,7 +126,7 @@ async function writeEntries(
         text: await textOf(file),
         label,
         toolsets,
-        launcher: homeLauncher,
+        launcher: launcherFor(kind, homedir()),
         folder: folderPaths()[0] ?? homedir(),
         tokenFile,
       });

@@ -14,7 +14,7 @@ import {
   ToolListChangedNotificationSchema,
   type ClientCapabilities,
 } from '@modelcontextprotocol/sdk/types.js';
-import { homeLauncher } from '../../../src/core/agents/agents.js';
+import { launcherFor } from '../../../src/core/agents/agents.js';
 import { writeLauncher } from '../../../src/core/files/launcherFile.js';
 import { CommandLine } from '../../support/core/commandLine.js';
 import { fixture } from '../../support/core/configText.js';
@@ -238,7 +238,7 @@ describe('mcp-toolsets connect', () => {
 
   it('The entry of the launcher, which runs by `node -e`, starts the engine that the others share', async () => {
     await writeLauncher(cli.env['HOME'] ?? '', cli.commandOf('connect').args[0] ?? '');
-    const { command, args } = homeLauncher;
+    const { command, args } = launcherFor('claude-code', '/');
     const client = new Client({ name: 'by the launcher', version: '1' });
     clients.push(client);
     const env = { ...cli.env, USERPROFILE: cli.env['HOME'] } as Record<string, string>;

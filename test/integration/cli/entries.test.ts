@@ -1,10 +1,11 @@
 /** `mcp-toolsets entries` (G6): one entry for every agent, which connects from a clone of the folder. */
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
-import { CommandLine } from '../../support/core/commandLine.js';
+import { CommandLine, type Output } from '../../support/core/commandLine.js';
 import { rawWith } from '../../support/core/configText.js';
 import { Serving } from '../../support/core/serving.js';
 
@@ -29,8 +30,8 @@ describe('mcp-toolsets entries', () => {
   });
 
   /** Starts an entry of the agent's file in the folder, as an agent does. */
-  async function startEntry(name: string): Promise<Client> {
-    const { mcpServers } = JSON.parse(readFileSync(agentsFile(), 'utf8')) as { mcpServers: Record<string, Entry> };
+  async function startEntry(name: string, file = agentsFile()): Promise<Client> {
+    const { mcpServers } = JSON.parse(readFileSync(file, 'utf8')) as { mcpServers: Record<string, Entry> };
     const { command, args } = mcpServers[name] ?? assert.fail(`no entry ${name}`);
     const client = new Client({ name: 'agent', version: '1' });
     const env = cli.env as Record<string, string>;
@@ -77,6 +78,57 @@ describe('mcp-toolsets entries', () => {
     assert.match(JSON.stringify(content), /alpha: running/);
     await one.close();
     await all.close();
+  });
+
+  /** Copies the build as a package without a record of npm. Resolves with its `cli.js`. */
+  function packageIn(folder: string): string {
+    const dist = path.dirname(cli.commandOf('entries').args[0] ?? '');
+    const target = path.join(folder, 'node_modules', 'mcp-toolsets');
+    cpSync(dist, path.join(target, 'dist'), { recursive: true });
+    cpSync(path.join(dist, '..', 'package.json'), path.join(target, 'package.json'));
+    return path.join(target, 'dist', 'cli.js');
+  }
+
+  const runIn = (script: string, ...args: string[]): Promise<Output> =>
+    cli.finishBeside(spawn(process.execPath, [script, ...args], { cwd: cli.folder, env: cli.env }));
+
+  it('A package that no registry has writes no `npx`, and entries of the home folder start its launcher (G6c)', async () => {
+    cli.approveAll();
+    const script = packageIn(path.join(cli.home, 'lib'));
+    const planted = path.join(cli.folder, 'node_modules', 'mcp-toolsets');
+    mkdirSync(planted, { recursive: true });
+    writeFileSync(path.join(planted, 'package.json'), '{ "name": "mcp-toolsets", "bin": "x.js" }');
+    for (const agent of ['claude-code', 'windsurf']) {
+      const { code, stderr } = await runIn(script, 'entries', agent, '--write');
+      assert.equal(code, 0, stderr);
+    }
+    const home = path.join(cli.home, '.codeium', 'windsurf', 'mcp_config.json');
+    const [ofFolder, ofHome] = [agentsFile(), home].map((file) => readFileSync(file, 'utf8'));
+    assert.doesNotMatch(`${ofFolder}${ofHome}`, /npx/);
+    const { mcpServers } = JSON.parse(ofHome ?? '') as { mcpServers: Record<string, Entry> };
+    const launcher = path.join(cli.home, '.minds', 'bin', 'mcp-toolsets.js');
+    assert.deepEqual(mcpServers['alpha'], {
+      command: 'node',
+      args: [launcher, 'connect', '-C', realpathSync(cli.folder), 'alpha'],
+    });
+    assert.ok(readFileSync(launcher, 'utf8').includes(JSON.stringify(realpathSync(script))));
+    const client = await startEntry('alpha', home);
+    assert.ok((await pidOf(client)) > 0);
+    await client.close();
+  });
+
+  it('A package in the folder is in no launcher, because the folder could replace it (G6e)', async () => {
+    cli.approveAll();
+    const script = packageIn(cli.folder);
+    const refused = await runIn(script, 'entries', 'windsurf', '--write');
+    assert.deepEqual([refused.code, refused.stdout], [1, '']);
+    assert.match(refused.stderr, /^Nothing was written: a repository could replace this command line/);
+    assert.ok(!existsSync(path.join(cli.home, '.minds', 'bin')));
+    const other = packageIn(path.join(cli.home, 'lib'));
+    assert.equal((await runIn(other, 'entries', 'windsurf', '--write')).code, 0);
+    const launcher = readFileSync(path.join(cli.home, '.minds', 'bin', 'mcp-toolsets.js'), 'utf8');
+    assert.equal((await runIn(script, 'entries', 'cursor', '--write')).code, 0);
+    assert.equal(readFileSync(path.join(cli.home, '.minds', 'bin', 'mcp-toolsets.js'), 'utf8'), launcher);
   });
 
   it('Two people get the same bytes for a file of the folder', async () => {

@@ -23,7 +23,7 @@ describe('programs that print values (C2)', () => {
   beforeEach(() => {
     clock = new FakeClock();
     commands = new ValueCommands({
-      env: process.env,
+      env: () => process.env,
       clock,
       process: () => ({ mark: `${mark}${++started}.`, keeper }),
     });

@@ -155,7 +155,7 @@ describe('core: reload', () => {
     const values = await Promise.all(
       ['MODE', 'EMPTY', 'TMPDIR', 'PATH'].map((name) => stage.text('a', 'env', { name })),
     );
-    assert.deepEqual(values, ['ci', '', '/over/laid', process.env['PATH']]);
+    assert.deepEqual(values, ['ci', '', '/over/laid', stage.env['PATH']]);
     assert.equal(await stage.text('a', 'cwd'), path.join(stage.folder, '.minds'));
     assert.deepEqual(JSON.parse(await stage.text('a', 'args')), args);
   });

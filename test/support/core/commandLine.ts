@@ -25,6 +25,8 @@ import { ConfigState } from '../../../src/core/config/read/merge.js';
 import { sourceFiles } from '../../../src/core/config/sources.js';
 import { readEnvFile } from '../../../src/core/files/envFile.js';
 import { directoryExists } from '../../../src/core/host/assemble.js';
+import { withoutNpm } from '../../../src/core/processes/environment.js';
+import { programFinder, workspaceRoots } from '../../../src/core/processes/workspacePrograms.js';
 import { untilNone, type TestProcess } from '../processes.js';
 import { repository, runFolder } from './bundles.js';
 import { configText, type Servers } from './configText.js';
@@ -78,7 +80,8 @@ export class CommandLine {
   /** If true, the person approves the folder's files before each command that may start servers. */
   approves = true;
   readonly env: Record<string, string | undefined> = {
-    ...process.env,
+    // The tests may run by npm themselves (X1b).
+    ...withoutNpm(process.env),
     HOME: this.home,
     USERPROFILE: this.home,
     [runVariable]: this.mark,
@@ -136,7 +139,9 @@ export class CommandLine {
       const isThere = source.origin !== 'user' && statSync(source.file, { throwIfNoEntry: false })?.isFile() === true;
       return { ...source, text: isThere ? readFileSync(source.file, 'utf8') : undefined };
     });
-    const deps = { env: this.env, directoryExists, secret: () => 'entered', envFile: readEnvFile };
+    const findersFor = (): ReturnType<typeof programFinder> =>
+      programFinder(workspaceRoots(sources, this.home), withoutNpm(this.env));
+    const deps = { env: this.env, directoryExists, secret: () => 'entered', envFile: readEnvFile, findersFor };
     const { servers } = new ConfigState().apply(sources, deps).model;
     const launches = servers.flatMap((server) => launchOf(server) ?? []);
     if (launches.length === 0) return;

@@ -35,6 +35,7 @@ import type { InstanceStatus, ServerStatus, StatusSnapshot } from '../../../src/
 import { hadConversations } from './hadConversations.js';
 import { OfferFiles } from '../../../src/core/remembered/offerFiles.js';
 import type { Catalogue, Toolset } from '../../../src/core/tools/catalogue.js';
+import { withoutNpm } from '../../../src/core/processes/environment.js';
 import { guardianScript } from './bundles.js';
 import { CapturedLogs } from './capturedLogs.js';
 import { testCore } from './testCore.js';
@@ -123,7 +124,8 @@ export class Stage {
     this.file = path.join(this.folder, '.minds', 'mcp.yaml');
     this.listed = path.join(this.root, 'listed');
     for (const folder of [this.temporary, path.dirname(this.file)]) mkdirSync(folder, { recursive: true });
-    this.env = { ...process.env, TMPDIR: this.temporary, [runVariable]: this.mark, ...options.env };
+    // The tests may run by npm themselves (X1b).
+    this.env = { ...withoutNpm(process.env), TMPDIR: this.temporary, [runVariable]: this.mark, ...options.env };
     delete this.env['NODE_OPTIONS'];
     this.core = this.open();
   }

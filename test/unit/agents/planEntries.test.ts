@@ -4,8 +4,7 @@ import path from 'node:path';
 import { applyEdits } from '../../../src/core/yaml/edits.js';
 import {
   agents,
-  homeLauncher,
-  packageLauncher,
+  launcherFor,
   type AgentFolders,
   type AgentKind,
   type Launcher,
@@ -18,6 +17,11 @@ import { posixPath } from '../../support/places.js';
 const folder = path.join(import.meta.dirname, '../../golden/agents');
 const tokenFile = '/home/ada/.minds/endpoints/ws-0a1b2c3d.token';
 const fileOf = (agent: AgentKind, folders: AgentFolders): string | undefined => agents[agent].place(folders)?.file;
+/** The file in the home folder, with the same path on every system. */
+const homeLauncher: Launcher = { command: 'node', args: ['/home/ada/.minds/bin/mcp-toolsets.js'] };
+const folderLauncher = launcherFor('claude-code', '/home/ada');
+const packageLauncher = (version: string): Launcher => launcherFor('claude-code', '/home/ada', version);
+const launcherOf = (agent: AgentKind): Launcher => (agents[agent].isOfFolder ? folderLauncher : homeLauncher);
 /** The words of a launcher in JSON. */
 const words = (launcher: Launcher): string => JSON.stringify(launcher.args).slice(1, -1);
 const files: Record<AgentKind, string> = {
@@ -37,7 +41,7 @@ const files: Record<AgentKind, string> = {
 
 function plan(agent: AgentKind, text: string | undefined, changes: object = {}): EntriesPlan {
   const request = { agent, text, label: files[agent], folder: '/ws', tokenFile };
-  return planEntries({ ...request, toolsets: ['files', 'mcp_admin'], launcher: homeLauncher, ...changes });
+  return planEntries({ ...request, toolsets: ['files', 'mcp_admin'], launcher: launcherOf(agent), ...changes });
 }
 
 function planned(...given: Parameters<typeof plan>): Extract<EntriesPlan, { kind: 'planned' }> {
@@ -111,7 +115,7 @@ const cases: Record<string, readonly [AgentKind, string | undefined, object?]> =
 
 describe('entries for other agents', () => {
   for (const agent of Object.keys(files) as AgentKind[]) {
-    for (const launcher of [homeLauncher, packageLauncher('1.2.3')]) {
+    for (const launcher of [launcherOf(agent), packageLauncher('1.2.3')]) {
       it(`${agent}, ${launcher.command}: import skips entries of ours and reads the others in the file (C6)`, () => {
         const { form, container } = agents[agent];
         const { after } = planned(agent, form === 'yaml' ? 'models: []\n' : undefined, { launcher });
@@ -137,7 +141,7 @@ describe('entries for other agents', () => {
         const one = planned(agent, before, { launcher }).after;
         const other = planned(agent, before, { launcher, folder: '/of/bob', tokenFile: '/home/bob/x.token' }).after;
         assert.equal(one === other, agents[agent].isOfFolder);
-        assert.doesNotMatch(one, /127\.0\.0\.1|token|\/home\//i);
+        assert.doesNotMatch(one, agents[agent].isOfFolder ? /127\.0\.0\.1|token|\/home\//i : /127\.0\.0\.1|token/i);
       });
     }
 
@@ -245,7 +249,7 @@ describe('entries for other agents', () => {
       `{ "mcpServers": { // one\n"files": ${JSON.stringify(entry)} /* two */ } }\n`;
     const { after } = planned('claude-code', json({ type: 'http', url, headers: { 'X-Y': 'z' }, disabled: true }), own);
     const [, entry = ''] = /^\{ "mcpServers": \{ \/\/ one\n"files": ([^]*) \/\* two \*\/ \} \}\n$/.exec(after) ?? [];
-    const args = [...homeLauncher.args, 'connect', 'files'];
+    const args = [...folderLauncher.args, 'connect', 'files'];
     assert.deepEqual(JSON.parse(entry), { type: 'stdio', disabled: true, command: 'node', args });
     const yaml = (item: string): string => `# one\nmcpServers:\n  - name: a # two\n${item}    # three\nmodels: []\n`;
     const list = planned('continue', yaml(`  - name: files\n    url: ${url}\n    connectionTimeout: 9\n`), own).after;
@@ -255,6 +259,30 @@ describe('entries for other agents', () => {
         `  - name: files\n    connectionTimeout: 9\n    type: stdio\n    command: node\n    args: [${words(homeLauncher)},"connect","-C","/ws","files"]\n`,
       ),
     );
+  });
+
+  it('`npx` stands in no file of the home folder, and elsewhere only if a registry has the package (G6c)', () => {
+    for (const agent of Object.keys(files) as AgentKind[]) {
+      const { isOfFolder } = agents[agent];
+      assert.equal(launcherFor(agent, '/home/ada').command, 'node');
+      assert.equal(launcherFor(agent, '/home/ada', '1.2.3').command, isOfFolder ? 'npx' : 'node');
+      const file = launcherFor(agent, '/home/ada').args.at(-1) ?? '';
+      assert.equal(posixPath(file).startsWith('/home/ada/.minds/bin/'), !isOfFolder);
+    }
+  });
+
+  it('In a file of the home folder, an entry that starts `npx` becomes one that starts the launcher (G6c)', () => {
+    for (const agent of ['windsurf', 'antigravity', 'cline', 'kilo', 'continue'] as const) {
+      const own = { toolsets: ['files'] };
+      const empty = agents[agent].form === 'yaml' ? 'models: []\n' : '{}';
+      const now = planned(agent, empty, own).after;
+      const before = planned(agent, empty, { ...own, launcher: packageLauncher('0.1.0') }).after;
+      assert.match(before, /npx/);
+      const { after, entries, report } = planned(agent, before, own);
+      assert.deepEqual(entries, [{ id: 'files', name: 'files', change: 'updated' }]);
+      assert.match(report, /`files` \(changed\)/);
+      assert.equal(after.replace(/\s/g, ''), now.replace(/\s/g, ''));
+    }
   });
 
   it('the first entry goes into an empty list or map, and comments stay', () => {

@@ -11,6 +11,7 @@ function describe1(
   file = '/ws/.minds/mcp.yaml',
   variables: Record<string, string> = env,
   variablesOfFile = '',
+  programs: readonly string[] = [],
 ): LaunchDescription {
   const text = entry.startsWith('version') ? entry : `version: 1\nservers:\n  demo: ${entry}\n`;
   const folder = file.replace('/.minds/mcp.yaml', '');
@@ -21,6 +22,7 @@ function describe1(
       directoryExists: () => true,
       secret: () => 'kept-secret',
       envFile: () => ({ kind: 'text', text: variablesOfFile }),
+      programs: () => programs,
     },
   );
   assert.equal(parsed.kind, 'accepted');
@@ -45,6 +47,19 @@ const signedInBefore =
 const toAddress = "{ transport: streamable_http, url: { prefix: 'https://example.com/?key=', env: TOKEN } }";
 
 describe('fingerprint of a launch (S1)', () => {
+  it('programs of the workspace are part of the launch, with their paths in the review (S1n)', () => {
+    const withPrograms = (...programs: string[]): LaunchDescription =>
+      describe1(stdio, undefined, undefined, undefined, programs);
+    const [plain, one] = [describe1(stdio), withPrograms('/ws/node_modules/.bin/node')];
+    assert.deepEqual(
+      one.parts.filter(({ label }) => label === 'program').map(({ shown }) => shown),
+      ['/ws/node_modules/.bin/node'],
+    );
+    const all = [plain, one, withPrograms('/ws/bin/node'), withPrograms('/ws/node_modules/.bin/node', '/ws/x')];
+    assert.equal(new Set(all.map(({ fingerprint }) => fingerprint)).size, all.length);
+    assert.equal(withPrograms().fingerprint, plain.fingerprint);
+  });
+
   const rugPulls: [string, string, string, string][] = [
     ['another command', stdio, 'command: node', 'command: nodee'],
     ['another argument', stdio, 'a.js', 'b.js'],

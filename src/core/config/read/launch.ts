@@ -43,9 +43,15 @@ export function readLaunch(reader: EntryReader, server: MapEntry, entries: Entri
   const env = readEnv(reader, entries.get('env'));
   const envFile = readEnvFile(reader, entries.get('envFile'));
   if (command === undefined || cwd === undefined) return undefined;
-  if (!envFile) return { transport, command, ...args, cwd, env };
+  if (!envFile) return withPrograms(reader, { transport, command, ...args, cwd, env });
   const values = new Map([...envFile.values].filter(([name]) => !env.has(name)));
-  return { transport, command, ...args, cwd, envFile: { file: envFile.file, values }, env };
+  return withPrograms(reader, { transport, command, ...args, cwd, envFile: { file: envFile.file, values }, env });
+}
+
+function withPrograms({ source, deps, starts }: EntryReader, written: StdioLaunch): StdioLaunch {
+  const launch: StdioLaunch = source.origin === 'user' ? { ...written, isPersons: true } : written;
+  const programs = starts ? (deps.programs?.(launch) ?? []) : [];
+  return programs.length === 0 ? launch : { ...launch, programs };
 }
 
 /** Returns the transport, guessed if it is missing or `sse`, so all keys are checked. */

@@ -60,8 +60,9 @@ export class ConfigState {
   apply(sources: readonly SourceText[], deps: ConfigDeps): Omit<MergedSources, 'accepted'> {
     const byFile = new Map<string, SourceText>();
     for (const source of sources) if (!byFile.has(source.file)) byFile.set(source.file, source);
+    const parsing = { ...deps, programs: deps.findersFor?.(sources) };
     const parsed = [...byFile.values()].map((source) =>
-      source.origin === 'mcprc' ? parseMcprc(source, deps) : parseMindsFile(source, deps),
+      source.origin === 'mcprc' ? parseMcprc(source, parsing) : parseMindsFile(source, parsing),
     );
     const { accepted, ...merged } = mergeSources(parsed, this.accepted);
     this.accepted = accepted;

@@ -1,8 +1,8 @@
 import { stat } from 'node:fs/promises';
-import { tokenVariable } from '../../base/tokenVariable.js';
 import type { StdioLaunch } from '../../config/model.js';
 import { searchPath, fileOf } from '../../processes/program.js';
-import { overlaid, type Environment } from '../../processes/environment.js';
+import type { Environment } from '../../processes/environment.js';
+import { programsWithin, startEnvironment } from '../../processes/workspacePrograms.js';
 import type { ConnectOutcome, StartFailure } from '../connection.js';
 import { connectOver, type OpeningDeps } from '../eras/opening.js';
 import { startProcess, type ProcessStart } from '../../processes/processTree.js';
@@ -16,6 +16,7 @@ import {
   folderMissing,
   neverAnswered,
   packageMissing,
+  programChanged,
   type StdioFacts,
 } from '../../failures/stdio.js';
 import { StdioTransport } from './transport.js';
@@ -23,14 +24,17 @@ import { StdioTransport } from './transport.js';
 interface StdioAttemptDeps extends Omit<OpeningDeps, 'transport'> {
   readonly launch: StdioLaunch;
   readonly hostEnv: Environment;
+  readonly roots: readonly string[];
   readonly process: Pick<ProcessStart, 'mark' | 'keeper'>;
 }
 
 export async function attemptStdio(deps: StdioAttemptDeps): Promise<ConnectOutcome> {
-  const { launch, log } = deps;
-  const own = [...launch.env].map(([name, { value }]) => [name, value] as const);
-  const env = overlaid(overlaid(inherited(deps.hostEnv), launch.envFile?.values ?? []), own);
-  const { command, args, cwd } = launch;
+  const { launch, log, roots } = deps;
+  const env = startEnvironment(roots, launch, deps.hostEnv);
+  const { command, args, cwd, programs = [] } = launch;
+  // A file of the workspace may have taken the name of the judged program since.
+  const found = programsWithin(roots, launch, env);
+  if (found.join('\0') !== programs.join('\0')) return { kind: 'failed', failure: programChanged(launch, found) };
   const withoutPackage = packageMissing(launch);
   if (withoutPackage) return { kind: 'failed', failure: withoutPackage };
   const started = await startProcess({ ...deps.process, command, args, cwd, env });
@@ -59,9 +63,4 @@ async function notStarted(launch: StdioLaunch, error: NodeJS.ErrnoException, env
   const found = fileOf(launch.command, { cwd: launch.cwd, env });
   if (found) return interpreterMissing(launch, found);
   return commandNotFound(launch, await searchPath(launch.command, env));
-}
-
-/** Returns the environment of the host without our own token. */
-export function inherited(hostEnv: Environment): Environment {
-  return Object.fromEntries(Object.entries(hostEnv).filter(([name]) => name.toUpperCase() !== tokenVariable));
 }

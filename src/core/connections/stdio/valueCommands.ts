@@ -18,7 +18,7 @@ import { startProcess, type ProcessStart } from '../../processes/processTree.js'
 import { commandLine, withoutInterpreter } from '../../failures/stdio.js';
 
 interface ValueCommandsDeps {
-  readonly env: Environment;
+  readonly env: () => Environment;
   readonly clock: Clock;
   readonly process: () => Pick<ProcessStart, 'mark' | 'keeper'>;
 }
@@ -91,7 +91,8 @@ export class ValueCommands {
   }
 
   private async run(source: CommandSource, signal: AbortSignal): Promise<Output> {
-    const { env, clock } = this.deps;
+    const { clock } = this.deps;
+    const env = this.deps.env();
     const { argv, cwd } = source;
     const [command, ...args] = argv;
     const started = await startProcess({ ...this.deps.process(), command, args, cwd, env });
