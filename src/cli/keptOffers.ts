@@ -34,7 +34,8 @@ export async function keptOffers(holdsBack: boolean, accepts = false): Promise<O
           for (const [launch, ours] of launchesIn(JSON.stringify(launches))) {
             const theirs = kept.get(launch);
             kept.delete(launch);
-            kept.set(launch, accepts ? { ...theirs, ...ours } : { ...ours, ...theirs });
+            // The first baseline stays, and the last order counts (N6).
+            kept.set(launch, accepts ? { ...theirs, ...ours } : { ...ours, ...theirs, order: ours['order'] });
           }
           return JSON.stringify([...kept.values()].slice(-mostLaunches));
         }),

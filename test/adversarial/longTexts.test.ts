@@ -17,7 +17,7 @@ import { withId } from '../../src/core/protocol/jsonRpc.js';
 import { sketch } from '../../src/core/yaml/sketch.js';
 import { outline } from '../../src/core/authoring/outline.js';
 import { curate, type CurationRules } from '../../src/core/tools/curate.js';
-import { canonicalTool } from '../../src/core/tools/canonicalTool.js';
+import { inOrder, seenTool } from '../../src/core/tools/seenTool.js';
 import { accepts } from '../../src/core/tools/schemaEdits.js';
 import { completed, overridden } from '../../src/core/tools/override.js';
 import { compilePattern } from '../../src/core/tools/patterns.js';
@@ -106,7 +106,8 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
     return [
       completed(applied, { a: text, [text]: text }),
       completed(applied, { b: [text] }),
-      canonicalTool({ name: text, inputSchema: schema }),
+      inOrder({ name: text, inputSchema: schema }, seenTool({ name: text, inputSchema: schema })[2]),
+      inOrder({ name: text, inputSchema: schema }, text),
     ];
   },
   'a value for a schema of a server': (text) =>

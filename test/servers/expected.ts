@@ -16,27 +16,13 @@ function uiOf(tool: Fields | undefined): { resourceUri?: string; visibility?: re
   return meta?.ui ?? {};
 }
 
-/** Tools for apps only follow the tools for models (G8a). The command line has no apps. Each list is in one order (N6). */
+/** Tools for apps only follow the tools for models (G8a). The command line has no apps. All else has the order of the server (N6). */
 export function expectedTools(server: RealServer, tools: readonly Fields[], road: RoadName): Fields[] {
   const isForApps = (tool: Fields): boolean => uiOf(tool).visibility?.join() === 'app';
-  const byName = (a: Fields, b: Fields): number => (String(a['name']) < String(b['name']) ? -1 : 1);
   const forModels = tools
     .filter((tool) => !isForApps(tool))
-    .map((tool) => expectedTool(tool, nameOf(server, tool['name'], road), road))
-    .sort(byName);
-  const all = road === 'command line' ? forModels : [...forModels, ...tools.filter(isForApps).sort(byName)];
-  return all.map((tool) => inOneOrder(tool) as Fields);
-}
-
-/** No tool of these servers has a list `required` that is a value. */
-function inOneOrder(value: unknown): unknown {
-  return JSON.parse(
-    JSON.stringify(value, (key, inner: unknown) => {
-      if (Array.isArray(inner)) return key === 'required' ? inner.toSorted() : inner;
-      if (typeof inner !== 'object' || inner === null) return inner;
-      return Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)));
-    }),
-  );
+    .map((tool) => expectedTool(tool, nameOf(server, tool['name'], road), road));
+  return road === 'command line' ? forModels : [...forModels, ...tools.filter(isForApps)];
 }
 
 function expectedTool(tool: Fields, name: string, road: RoadName): Fields {

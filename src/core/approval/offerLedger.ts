@@ -6,7 +6,8 @@
 import { BoundedMap } from '../base/boundedMap.js';
 import type { Disposable } from '../base/disposables.js';
 import { Emitter } from '../base/events.js';
-import { isObject } from '../base/isObject.js';
+import { sameJson } from '../base/canonicalJson.js';
+import { isObject, isTexts } from '../base/isObject.js';
 import { sameServer, type ApprovedServer, type Storage } from './ledger.js';
 import { isPrint, partsChanged, reviewedInstructions, reviewedPrompt, reviewedTool } from './offerPrints.js';
 import type {
@@ -21,6 +22,7 @@ import type {
   ReviewedPart,
 } from './offerPrints.js';
 import type { OfferTexts } from './offerTexts.js';
+import type { SeenTool } from '../tools/seenTool.js';
 
 interface OfferLedgerDeps {
   readonly storage: Storage;
@@ -48,9 +50,13 @@ interface SeenLaunch extends ApprovedServer, Pick<ReviewedLaunch, 'declared'> {
   listed: Map<string, ReviewedOffer>;
   redact: Redact;
   readonly toKeep: Map<string, ReviewedOffer>;
+  /** The common list in its published order (N6). Empty if it is too long. */
+  order: readonly SeenTool[];
 }
 
 const key = 'mcpToolsets.tools';
+/** The limit of the order of one launch, in characters. */
+const longestOrder = 128 * 1024;
 /** The limit of launches of all servers. The least recently used ones are dropped first. */
 const mostLaunches = 200;
 
@@ -70,13 +76,15 @@ export class OfferLedger implements Disposable {
   }
 
   /** Notes every present offer of a launch, the common list first. The first one noted is the baseline. */
-  note(launch: ReviewedLaunch, all: readonly ReviewedOffers[], redact: Redact): void {
+  note(launch: ReviewedLaunch, all: readonly ReviewedOffers[], redact: Redact, order: SeenLaunch['order'] = []): void {
     const lists = all.map(listedOf);
     const known = this.launches.get(launch.fingerprint);
-    const seen = known ?? seenLaunch(launch, new Map(lists[0]), new Map(lists[0]));
+    const seen = known ?? seenLaunch(launch, new Map(lists[0]), new Map(lists[0]), []);
     // Setting it again renews it.
     this.launches.set(launch.fingerprint, seen);
-    if (!known) this.store();
+    const kept = order.join().length > longestOrder ? [] : order;
+    if (!known || !sameJson(seen.order, kept)) this.store();
+    seen.order = kept;
     seen.redact = redact;
     seen.listed = new Map();
     for (const [of, offer] of lists.flatMap((list) => [...list])) {
@@ -92,6 +100,10 @@ export class OfferLedger implements Disposable {
       if (parts.length > 0) changes[offer.kind].set(offer.name, parts);
     }
     return changes;
+  }
+
+  orderOf({ fingerprint }: ReviewedLaunch): readonly SeenTool[] {
+    return this.launches.get(fingerprint)?.order ?? [];
   }
 
   holdsBack(): boolean {
@@ -176,9 +188,10 @@ function seenLaunch(
   { fingerprint, server, source, declared }: Pick<ReviewedLaunch, 'fingerprint' | 'server' | 'source' | 'declared'>,
   prints: SeenLaunch['prints'],
   toKeep: SeenLaunch['toKeep'],
+  order: SeenLaunch['order'],
 ): SeenLaunch {
   const of = { fingerprint, server, source, ...(declared !== undefined && { declared }) };
-  return { ...of, prints, toKeep, listed: new Map(), redact: () => '' };
+  return { ...of, prints, toKeep, order, listed: new Map(), redact: () => '' };
 }
 
 /** The first of equal names counts (N5). */
@@ -207,17 +220,17 @@ function redacted(text: OfferText, redact: Redact): OfferText {
 const kinds = { tool: 'tools', prompt: 'prompts', instructions: 'instructions' } as const;
 const allKinds = Object.keys(kinds) as ReviewedKind[];
 
-function writtenLaunch({ fingerprint, server, source, declared, prints }: SeenLaunch): unknown {
+function writtenLaunch({ fingerprint, server, source, declared, prints, order }: SeenLaunch): unknown {
   const all = allKinds.map((kind) => {
     const own = [...prints.values()].filter((one) => one.kind === kind);
     return [kinds[kind], own.map(({ name, print }) => [name, ...print])];
   });
-  return { fingerprint, server, source, declared, ...(Object.fromEntries(all) as object) };
+  return { fingerprint, server, source, declared, order, ...(Object.fromEntries(all) as object) };
 }
 
 function readLaunch(written: unknown): SeenLaunch[] {
   if (!isObject(written)) return [];
-  const { fingerprint, server, source, declared, tools } = written;
+  const { fingerprint, server, source, declared, tools, order } = written;
   if (typeof fingerprint !== 'string' || typeof server !== 'string' || typeof source !== 'string') return [];
   if (!Array.isArray(tools)) return [];
   const prints: SeenLaunch['prints'] = new Map();
@@ -228,5 +241,6 @@ function readLaunch(written: unknown): SeenLaunch[] {
     }
   }
   const of = { fingerprint, server, source, ...(typeof declared === 'string' && { declared }) };
-  return [seenLaunch(of, prints, new Map())];
+  const seen = Array.isArray(order) ? order.filter((row) => isTexts(row) && row.length === 3) : [];
+  return [seenLaunch(of, prints, new Map(), seen as SeenTool[])];
 }

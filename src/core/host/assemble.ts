@@ -1,11 +1,13 @@
 /** The composition root of the core. A maker of a gateway closes it before or while the core is disposed of. */
 import { statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { describeLaunch } from '../approval/fingerprint.js';
 import { type Log, Redactor, redactingLog } from '../base/log.js';
 import type { Disposable } from '../base/disposables.js';
 import { Recorder } from '../calls/recorder.js';
 import type { ConfigDeps } from '../config/model.js';
 import type { Connector } from '../connections/connection.js';
+import { FirstSeen } from '../connections/firstSeen.js';
 import { OAuth } from '../connections/http/oauth/oauth.js';
 import { LimitedConnector } from '../instances/limit.js';
 import type { Services } from '../instances/services.js';
@@ -16,6 +18,7 @@ import { type ExpectedClient, noClient } from '../protocol/client.js';
 import type { ConnectorDeps } from './createConnector.js';
 import { CatalogueBackend } from './gatewayBackend.js';
 import { ToolsetHost } from './host.js';
+import { launchFor } from './publication.js';
 import type { Consent, Host, HostSettings, Stores, Surroundings } from './hostContract.js';
 
 export interface CoreDeps {
@@ -48,7 +51,11 @@ export function assemble(deps: CoreDeps) {
     redactingLog(recorder.listening(server, surroundings.serverLog(server)), redactor);
   const turns = new StartTurns(clock, settings.startsAtOnce ?? availableParallelism());
   const limited = new LimitedConnector(connector, log, maxInstances);
-  const shared = { clock, log, serverLog, redactor, recorder, random, turns, expectedClient, conversations };
+  const firstSeen = new FirstSeen((definition, declared) => ({
+    tools: kept?.recall(describeLaunch(definition).fingerprint)?.listing.tools ?? [],
+    seen: consent.offerReview?.orderOf(launchFor(definition, declared)) ?? [],
+  }));
+  const shared = { clock, log, serverLog, redactor, recorder, random, turns, firstSeen, expectedClient, conversations };
   const services: Services = { ...shared, connector: limited };
   const exists = surroundings.directoryExists ?? directoryExists;
   const findersFor: ConfigDeps['findersFor'] = (sources) => {

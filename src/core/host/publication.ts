@@ -24,6 +24,7 @@ import type { Serving } from '../reconcile/serving.js';
 import type { Catalogue, ExcludedTool, ServedTool, Toolset } from '../tools/catalogue.js';
 import { ShortNames } from '../tools/editorNames.js';
 import { publish, type Candidate } from '../tools/registry.js';
+import { seenTool } from '../tools/seenTool.js';
 import { adminNames, adminToolset, ownReleaseName, ownReleaseTool, releaseTool } from './admin.js';
 import { toolForApp, toolNamed } from './clientTools.js';
 import type { HostDeps, KeptOffers } from './hostContract.js';
@@ -229,7 +230,7 @@ function changedOffers(facts: ServingFacts, review: OfferLedger, redact: (text: 
     // A remembered list is compared, and never becomes the baseline.
     if (!('rememberedAt' in facts) && own.every(({ offered }) => !offered.listing.failure)) {
       const each = own.map(({ offers }) => offers);
-      review.note(launch, each, redact);
+      review.note(launch, each, redact, own[0]?.offered.listing.tools.map(seenTool));
     }
     for (const { offered, offers } of own) {
       for (const { kind, original, parts } of published(offered, review.changesOf(launch, offers))) {
@@ -242,7 +243,7 @@ function changedOffers(facts: ServingFacts, review: OfferLedger, redact: (text: 
 }
 
 /** Some servers list more for clients that can do more, so each set of declared capabilities has its own baseline. */
-function launchFor(definition: ServerDefinition, declared: string): ReviewedLaunch {
+export function launchFor(definition: ServerDefinition, declared: string): ReviewedLaunch {
   const launch = describeLaunch(definition);
   if (declared === nothingDeclared) return launch;
   const fingerprint = createHash('sha256').update(`${launch.fingerprint} ${declared}`).digest('hex');

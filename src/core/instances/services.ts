@@ -4,6 +4,7 @@ import type { Log, Redactor } from '../base/log.js';
 import type { Recorder } from '../calls/recorder.js';
 import type { ServerDefinition } from '../config/model.js';
 import type { OfferKind, StartFailure, ToolListing } from '../connections/connection.js';
+import type { FirstSeen } from '../connections/firstSeen.js';
 import type { ExpectedClient } from '../protocol/client.js';
 import type { Instance, InstanceUse } from './instance.js';
 import type { LimitedConnector } from './limit.js';
@@ -19,6 +20,7 @@ export interface Services {
   readonly random: () => number;
   readonly connector: LimitedConnector;
   readonly turns: StartTurns;
+  readonly firstSeen: FirstSeen;
   /** Returns the client that will use an instance before one has called (G4). Read at each start. */
   readonly expectedClient: () => ExpectedClient;
   /** By default, no instance starts for a conversation that has not called. */

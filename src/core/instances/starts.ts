@@ -58,8 +58,8 @@ export class Start implements SlotHolder {
   /** Waits for its turn, and connects. @param spoke the protocol version of the server in an earlier window */
   async connect(
     server: string,
-    definition: () => Pick<ServerDefinition, 'launch' | 'timeouts'>,
-    { connector, serverLog }: Services,
+    definition: () => ServerDefinition,
+    { connector, serverLog, firstSeen }: Services,
     spoke?: string,
   ): Promise<ConnectOutcome> {
     const { signal, declared: capabilities, turn, client } = this;
@@ -69,7 +69,10 @@ export class Start implements SlotHolder {
     const { launch, timeouts } = definition();
     const log = serverLog(server);
     const request = { server, launch, log, signal, capabilities, client, timeoutMs: timeouts.connect, spoke };
-    return connector.connect(request, this);
+    const outcome = await connector.connect(request, this);
+    if (outcome.kind !== 'connected') return outcome;
+    const listing = await firstSeen.inOrder(outcome.listing, outcome.connection, definition(), capabilities);
+    return { ...outcome, listing };
   }
 }
 

@@ -291,7 +291,9 @@ export class Serving {
     changed.clear();
     try {
       const last = this.offers.ofInstance(instance)?.listing ?? this.listing;
-      const listing = await listedAgain(connection, kinds, last, this.definition.timeouts.connect);
+      const { definition, deps } = this;
+      const listed = await listedAgain(connection, kinds, last, definition.timeouts.connect);
+      const listing = await deps.services.firstSeen.inOrder(listed, connection, definition, instance.declared);
       const noteIt = (): void => void (this.isInUse(instance) && this.note(instance, listing));
       const { share } = connection;
       if (!share) return noteIt();

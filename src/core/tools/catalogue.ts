@@ -84,7 +84,7 @@ export interface Toolset {
   readonly id: string;
   /** Is `serverInfo.name` for the editor: unique, and at most 13 of `[a-z0-9-]` (G3a). */
   readonly shortName: string;
-  /** Sorted by published name (N6). */
+  /** In the server's order (N6). */
   readonly tools: readonly ServedTool[];
   /** Tools only for apps, by original name (G8): outside every list for people and models. */
   readonly appTools?: readonly ServedTool[];

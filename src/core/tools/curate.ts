@@ -1,6 +1,5 @@
 /** Passes one server's list through its filters, transforms and name rules (N1–N4, N7). Pure. */
 import { appOf, isForAppAlone } from '../apps/toolMeta.js';
-import { byCodeUnits } from '../base/canonicalJson.js';
 import type { Problem } from '../base/problem.js';
 import { perObject } from '../base/perObject.js';
 import { clipped } from '../base/text.js';
@@ -123,9 +122,6 @@ export function* curateInSlices(
   for (const name of rules.overrides?.keys() ?? []) {
     if (!listed.tools.some((tool) => tool.name === name)) found.push(problems.overrideOfNoTool(at, name));
   }
-  tools.sort((a, b) => byCodeUnits(a.published, b.published));
-  appTools.sort((a, b) => byCodeUnits(a.published, b.published));
-  excluded.sort((a, b) => byCodeUnits(a.original, b.original));
   const [first, ...more] = problems.fewOfEach(twice);
   if (first) return { kind: 'refused', problems: [first, ...more] };
   for (const name of listedTwice) found.push(problems.toolListedTwice(at, name));

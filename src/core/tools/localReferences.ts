@@ -1,6 +1,6 @@
 /** Makes a self-contained schema for the editor, because it fetches the schemas that another one names. */
 import { isObject } from '../base/isObject.js';
-import { valueKeywords } from './canonicalTool.js';
+import { valueKeywords } from './seenTool.js';
 
 /** Keywords with an address. No base can turn `#` into another address, because bases are removed too. */
 const references = ['$ref', '$dynamicRef', '$recursiveRef', '$id', 'id'];

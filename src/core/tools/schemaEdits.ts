@@ -63,7 +63,7 @@ function withoutRequired(schema: Schema, name: string): Schema {
   const { required, ...rest } = schema;
   if (!Array.isArray(required) || !required.includes(name)) return schema;
   const left = (required as unknown[]).filter((one) => one !== name);
-  return left.length > 0 ? { ...rest, required: left } : rest;
+  return left.length > 0 ? { ...schema, required: left } : rest;
 }
 
 /** Returns undefined if another part names the argument. @param isOptional true if a call may leave it out now */

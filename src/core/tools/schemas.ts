@@ -7,7 +7,6 @@ import { perObject } from '../base/perObject.js';
 import { unlessThrown } from '../base/unlessThrown.js';
 import { inBrief } from '../protocol/inBrief.js';
 import { mirroredParams, withoutMirroring } from '../protocol/mirroredParams.js';
-import { canonicalTool } from './canonicalTool.js';
 import type { OfferedTool } from './catalogue.js';
 import { targetOf } from './schemaEdits.js';
 
@@ -30,15 +29,18 @@ export const lookedAt = perObject((tool: OfferedTool) => {
   const input = withoutBooleanProperties(mirrored);
   // The editor gets no output schemas.
   const refused = refusedPart(inputSchema, 'inputSchema', 0);
-  const readable = (output?: OfferedTool['outputSchema']): OfferedTool =>
-    canonicalTool({ ...tool, inputSchema: input, outputSchema: output });
-  if (outputSchema === undefined) return { refused, readable: readable() };
+  const given = input === inputSchema ? tool : { ...tool, inputSchema: input };
+  if (outputSchema === undefined) return { refused, readable: given };
   const output = { ...outputSchema };
   if ('$id' in output) delete output['$id'];
   const outputLeftOut = unusableTopLevel(outputSchema, 'outputSchema') ?? notToBeCompiled(output);
-  if (outputLeftOut !== undefined) return { refused, outputLeftOut, readable: readable() };
-  return { refused, readable: readable(withoutBooleanProperties(output)) };
+  if (outputLeftOut !== undefined) return { refused, outputLeftOut, readable: withoutOutput(given) };
+  return { refused, readable: { ...given, outputSchema: withoutBooleanProperties(output) } };
 });
+
+function withoutOutput({ outputSchema: _, ...rest }: OfferedTool): OfferedTool {
+  return rest;
+}
 
 function withoutBooleanProperties<Schema extends { readonly properties?: object | undefined }>(schema: Schema): Schema {
   const properties = Object.entries(schema.properties ?? {}) as [string, unknown][];

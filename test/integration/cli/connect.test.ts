@@ -186,6 +186,22 @@ describe('mcp-toolsets connect', () => {
     assert.match((await cli.run('stop')).stdout, /No engine serves this folder/);
   });
 
+  it('A server that shuffles changes no byte over runs of the engine, for all and for one conversation (N6)', async () => {
+    cli.save({ shuffling: fixture('raw', ['--shuffle', '--tools', 'echo,add,slow,count,pid,exit']) });
+    await cli.run('approve', '--yes');
+    const seen = new Set<string>();
+    for (let run = 0; run < 3; run++) {
+      const client = await connect(['shuffling']);
+      await untilNames(client, ['echo']);
+      seen.add(JSON.stringify((await client.listTools()).tools));
+      assert.equal(await call(client, 'count'), '1');
+      seen.add(JSON.stringify((await client.listTools()).tools));
+      await client.close();
+      await cli.run('stop');
+    }
+    assert.equal(seen.size, 1, [...seen].join('\n'));
+  });
+
   it('Two `connect` clients that begin at once start one engine, and `status` names it, its start and its clients', async () => {
     const [one, two] = await Promise.all([connect(['alpha']), connectModern([])]);
     assert.equal(engines().length, 1);

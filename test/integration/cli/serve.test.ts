@@ -162,6 +162,25 @@ describe('mcp-toolsets serve', () => {
     assert.ok(!(await grown('--hold-changed')).includes('extra_1'));
   });
 
+  it('A server that shuffles its tools and their keys changes no byte over runs of `serve`, in the order first seen (N6)', async () => {
+    const shuffling = fixture('raw', ['--shuffle', '--tools', 'echo,add,slow,count,pid,exit'], {
+      'truely-stateless': true,
+    });
+    const seen = new Set<string>();
+    for (let run = 0; run < 4; run++) {
+      cli.save({ shuffling });
+      serving = await Serving.begin(cli, ['shuffling', 'mcp_admin']);
+      const client = await serving.connect('shuffling');
+      seen.add(JSON.stringify((await client.listTools()).tools));
+      const status = await serving.connect('mcp_admin');
+      await status.callTool({ name: 'mcp_restart', arguments: { serverId: 'shuffling' } });
+      seen.add(JSON.stringify((await client.listTools()).tools));
+      assert.doesNotMatch(serving.stderr, /tools-changed/);
+      await serving.end();
+    }
+    assert.equal(seen.size, 1, [...seen].join('\n'));
+  });
+
   it('The Inspector’s command line lists and calls through `serve`', async () => {
     await serve();
     const ask = (...args: string[]): Promise<unknown> =>

@@ -33,7 +33,7 @@ describe('core: an agent at the gateway', () => {
 
     const other = await Agent.connect(stage, 'a_rather_long_Toolset');
     assert.match(other.serverName, /^[a-z0-9-]{1,13}$/);
-    assert.deepEqual(await other.toolNames(), ['add', 'echo']);
+    assert.deepEqual(await other.toolNames(), ['echo', 'add']);
     assert.equal(await other.text('add', { a: 1, b: 2 }), '3');
   });
 

@@ -44,15 +44,15 @@ describe('apps (G8)', () => {
     it('Clients with app support list original names and the tools for apps only', async () => {
       await begin(fixture('apps', [], renamed));
       const [plain, inEditor, elsewhere] = [await open({}), await open(editor), await open(showing)];
-      const published = ['my_count', 'my_inner', 'my_show'];
+      const published = ['my_show', 'my_count', 'my_inner'];
       assert.deepEqual(await names(plain), published);
       for (const session of [inEditor, elsewhere]) {
         const listed = await tools(session);
-        assert.deepEqual(await names(session), [...published, 'bump', 'note', 'count', 'show']);
+        assert.deepEqual(await names(session), [...published, 'bump', 'note', 'show', 'count']);
         for (const { name, _meta: meta } of listed.slice(3)) {
           assert.deepEqual(meta, { ui: { visibility: ['app'] }, 'example/kept': true }, name);
         }
-        assert.deepEqual(listed[2]?._meta, { ui: { resourceUri: uri }, 'example/kept': true });
+        assert.deepEqual(listed[0]?._meta, { ui: { resourceUri: uri }, 'example/kept': true });
       }
       await assert.rejects(call(plain, 'bump'), /no tool "bump"/);
       await assert.rejects(call(elsewhere, 'inner'), /no tool "inner"/, 'models alone may call it, by its name');
@@ -69,7 +69,7 @@ describe('apps (G8)', () => {
 
     it('A tool on a blacklist and a tool of a missing app are not listed', async () => {
       await begin(fixture('apps', [], { tools: { blacklist: ['bump', 'notes'] } }));
-      assert.deepEqual(await names(await open(editor)), ['count', 'inner', 'show', 'note']);
+      assert.deepEqual(await names(await open(editor)), ['show', 'count', 'inner', 'note']);
       await stage.edit({ a: fixture('apps', [], { tools: { whitelist: ['inner'] } }) });
       assert.deepEqual(await names(await open(editor)), ['inner']);
     });
@@ -81,13 +81,13 @@ describe('apps (G8)', () => {
       assert.deepEqual(
         own.filter(([name]) => name === 'count' || name === 'show'),
         [
-          ['count', { ui: { resourceUri: uri, visibility: ['model', 'app'] }, ...kept }],
           ['show', { ui: { resourceUri: uri }, ...kept }],
+          ['count', { ui: { resourceUri: uri, visibility: ['model', 'app'] }, ...kept }],
         ],
       );
       assert.deepEqual(
         own.map(([name]) => name),
-        ['count', 'inner', 'notes', 'show', 'bump', 'note'],
+        ['show', 'count', 'inner', 'notes', 'bump', 'note'],
       );
     });
   });
@@ -241,10 +241,10 @@ describe('apps (G8)', () => {
       );
       assert.ok(one && two);
       assert.deepEqual(await listed(one), [
+        ['my_show', { resourceUri: uri }],
         ['my_count', { resourceUri: uri, visibility: ['model', 'app'] }],
         ['my_inner', { visibility: ['model'] }],
-        ['my_show', { resourceUri: uri }],
-        ...['bump', 'note', 'count', 'show'].map((name) => [name, { visibility: ['app'] }]),
+        ...['bump', 'note', 'show', 'count'].map((name) => [name, { visibility: ['app'] }]),
       ]);
       isPage(await page(one));
       assert.equal(stage.instances('a').length, 1, 'to read the page starts nothing');
@@ -285,7 +285,7 @@ describe('apps (G8)', () => {
         await stage.until(isSaid, 'the problem');
         const { message, severity } = stage.problem('app-unusable');
         assert.match(message, said);
-        assert.match(message, /It belongs to "count", "show"\.$/);
+        assert.match(message, /It belongs to "show", "count"\.$/);
         assert.equal(severity, 'warning');
         assert.equal(stage.instances('a').length, 1);
         await stage.edit({ a: fixture('apps', args, { tools: { whitelist: ['inner'] } }) });

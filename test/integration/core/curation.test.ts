@@ -123,7 +123,7 @@ describe('core: filters and names', () => {
       a: rawWith(['x', 'p_x'], { transform: [{ prefix: { remove: 'p_', add: '' } }] }),
       b: rawWith(['echo']),
     });
-    assert.deepEqual(stage.published(), ['a/p_x', 'a/x', 'b/echo']);
+    assert.deepEqual(stage.published(), ['a/x', 'a/p_x', 'b/echo']);
     assert.equal(stage.problem('name-twice-in-server').severity, 'error');
     assert.ok(stage.server('a').previous);
     await stage.edit({ a: rawWith(['x', 'p_x']), b: rawWith(['echo']) });
@@ -133,7 +133,7 @@ describe('core: filters and names', () => {
 
   it('A server that lists a name twice keeps the first tool (N5)', async () => {
     await stage.edit({ a: fixture('odd-tools', ['--kind', 'duplicate']), b: rawWith(['echo']) });
-    assert.deepEqual(stage.published(), ['a/first', 'a/last', 'a/twin', 'b/echo']);
+    assert.deepEqual(stage.published(), ['a/first', 'a/twin', 'a/last', 'b/echo']);
     assert.deepEqual(stage.problems(), ['tool-listed-twice "a"']);
     assert.equal(stage.server('a').tools.find(({ original }) => original === 'twin')?.tool.description, 'one');
     assert.equal(await stage.text('a', 'twin'), 'twin');
@@ -160,11 +160,11 @@ describe('core: filters and names', () => {
     const pid = stage.pid('quick');
 
     await stage.edit({ slow: { ...slow, tools: { blacklist: ['echo'] } }, quick });
-    assert.deepEqual(stage.published(), ['slow/pid', 'quick/add', 'quick/echo'], 'free by a filter');
+    assert.deepEqual(stage.published(), ['slow/pid', 'quick/echo', 'quick/add'], 'free by a filter');
     await stage.edit({ slow, quick });
     assert.deepEqual(stage.published(), ['slow/echo', 'slow/pid', 'quick/add'], 'and taken back');
     await stage.edit({ quick });
-    assert.deepEqual(stage.published(), ['quick/add', 'quick/echo'], 'free by a removal');
+    assert.deepEqual(stage.published(), ['quick/echo', 'quick/add'], 'free by a removal');
     assert.deepEqual(stage.problems(), []);
     assert.equal(await stage.text('quick', 'echo', { text: 'mine' }), 'mine');
     assert.equal(stage.pid('quick'), pid);
@@ -174,10 +174,10 @@ describe('core: filters and names', () => {
     const a = rawWith(['echo', 'add']);
     const b = rawWith(['echo', 'count']);
     await stage.edit({ a, b });
-    assert.deepEqual(stage.published(), ['a/add', 'a/echo', 'b/count']);
+    assert.deepEqual(stage.published(), ['a/echo', 'a/add', 'b/count']);
     const pids = [stage.pid('a'), stage.pid('b')];
     await stage.edit({ b, a });
-    assert.deepEqual(stage.published(), ['b/count', 'b/echo', 'a/add']);
+    assert.deepEqual(stage.published(), ['b/echo', 'b/count', 'a/add']);
     assert.deepEqual([stage.pid('a'), stage.pid('b')], pids);
   });
 

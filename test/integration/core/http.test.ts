@@ -37,10 +37,10 @@ describe('core: servers over HTTP', () => {
 
       it('An HTTP server publishes, filters, renames and answers an agent, and edits of the filter open no connection', async () => {
         await stage.edit({ far: entry({ tools: { whitelist: ['echo', 'add'] }, transform: [{ prefix: 'far_' }] }) });
-        assert.deepEqual(stage.published(), ['far/far_add', 'far/far_echo']);
+        assert.deepEqual(stage.published(), ['far/far_echo', 'far/far_add']);
         assert.deepEqual(stage.problems(), []);
         const agent = await Agent.connect(stage, 'far');
-        assert.deepEqual(await agent.toolNames(), ['add', 'echo']);
+        assert.deepEqual(await agent.toolNames(), ['echo', 'add']);
         assert.equal(await agent.text('add', { a: 40, b: 2 }), '42');
         const before = stage.logs.text().match(/"initialize"/g)?.length;
         await stage.edit({ far: entry({ tools: { whitelist: ['echo'] } }) });

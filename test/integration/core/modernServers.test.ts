@@ -32,7 +32,7 @@ describe('a toolset whose server speaks only 2026-07-28 (X8)', () => {
       });
       const names = async (): Promise<string[]> =>
         (await session.client.listTools()).tools.map(({ name }) => name).filter((name) => !name.includes('release'));
-      assert.deepEqual(await names(), ['my_echo', 'my_elicit', 'my_pid', 'my_region']);
+      assert.deepEqual(await names(), ['my_echo', 'my_pid', 'my_elicit', 'my_region']);
       assert.equal(await session.text('my_echo', { text: 'hello' }), 'hello');
       assert.equal(
         await session.text('my_elicit', { message: 'Who?' }),
@@ -41,7 +41,7 @@ describe('a toolset whose server speaks only 2026-07-28 (X8)', () => {
       const headers = JSON.parse(await session.text('my_region', { region: 'north' })) as Record<string, string>;
       if (transport === 'http') assert.equal(headers['mcp-name'], 'region');
       await stage.edit({ m: await entry({ tools, transform: [{ prefix: 'your_' }] }) });
-      assert.deepEqual(await names(), ['your_echo', 'your_elicit', 'your_pid', 'your_region']);
+      assert.deepEqual(await names(), ['your_echo', 'your_pid', 'your_elicit', 'your_region']);
     });
   }
 });

@@ -32,8 +32,8 @@ describe('core: servers from the registry', () => {
       }),
     });
     assert.deepEqual(stage.publishedBy('everything'), [
-      'everything_annotated-message',
       'everything_echo',
+      'everything_annotated-message',
       'everything_env',
       'everything_resource-links',
       'everything_resource-reference',
@@ -42,16 +42,16 @@ describe('core: servers from the registry', () => {
       'everything_tiny-image',
     ]);
     assert.deepEqual(stage.publishedBy('files'), [
-      'files_directory_tree',
-      'files_get_file_info',
-      'files_list_allowed_directories',
-      'files_list_directory',
-      'files_list_directory_with_sizes',
       'files_read_file',
+      'files_read_text_file',
       'files_read_media_file',
       'files_read_multiple_files',
-      'files_read_text_file',
+      'files_list_directory',
+      'files_list_directory_with_sizes',
+      'files_directory_tree',
       'files_search_files',
+      'files_get_file_info',
+      'files_list_allowed_directories',
     ]);
     assert.deepEqual(stage.publishedBy('memory'), ['create_entities_v2', 'read_graph_v2']);
     assert.deepEqual(

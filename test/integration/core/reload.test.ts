@@ -61,7 +61,7 @@ describe('core: reload', () => {
     const seen: string[][] = [];
     onSwap(stage.host, () => seen.push(stage.toolsets().map(({ tools }) => String(tools.length))));
     await stage.edit({ a: noting(['echo', 'add']), b: noting(['count']) });
-    assert.deepEqual(stage.published(), ['a/add', 'a/echo', 'b/count']);
+    assert.deepEqual(stage.published(), ['a/echo', 'a/add', 'b/count']);
     assert.deepEqual(seen, [['2', '1']], 'one swap, and never without a toolset');
     assert.equal(stage.pid('b'), b);
     await untilNone(() => stage.processes().filter(({ pid }) => pid === oldA), 5000);
@@ -123,7 +123,7 @@ describe('core: reload', () => {
     const old = stage.pid('a');
     await stage.edit({ a: fixture('exits') });
     await stage.edit({ a: rawWith(['echo', 'add']) });
-    assert.deepEqual(stage.published(), ['a/add', 'a/echo']);
+    assert.deepEqual(stage.published(), ['a/echo', 'a/add']);
     assert.deepEqual(stage.host.snapshot.problems, []);
     await untilNone(() => stage.processes().filter(({ pid }) => pid === old), 5000);
   });
@@ -349,7 +349,7 @@ describe('core: reload', () => {
       const two = rawWith(['count', 'add']);
       await stage.edit({ a: one, b: two });
       await stage.edit({ a: two, b: one });
-      assert.deepEqual(stage.published(), ['a/add', 'a/count', 'b/echo', 'b/pid']);
+      assert.deepEqual(stage.published(), ['a/count', 'a/add', 'b/echo', 'b/pid']);
       assert.deepEqual(stage.host.snapshot.problems, []);
     });
 

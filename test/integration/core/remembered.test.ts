@@ -74,6 +74,23 @@ describe('core: remembered lists of an earlier window', () => {
     assert.equal(starts(), 2, 'the server that listed served the call');
   });
 
+  it('a server that shuffles its tools and their keys changes no byte over windows, and comes in the order first seen (N6)', async () => {
+    await open();
+    const shuffling = fixture('raw', ['--shuffle', '--tools', 'slow,echo,add,count,pid,exit'], {
+      'truely-stateless': true,
+    });
+    const bytes = (): string => JSON.stringify(stage.toolsets()[0]?.tools.map(({ tool }) => tool));
+    await stage.edit({ a: shuffling });
+    const before = bytes();
+    for (let window = 0; window < 3; window++) {
+      await stage.nextWindow();
+      const applied = begin({ a: shuffling });
+      assert.equal(bytes(), before, 'the stand-in');
+      await applied;
+      assert.equal(bytes(), before, 'the list of the server');
+    }
+  });
+
   it('the remembered list of a real server, prompts and resources included, equals its next list', async () => {
     await open();
     const servers = {
@@ -104,11 +121,11 @@ describe('core: remembered lists of an earlier window', () => {
     const [kept, gone] = await Promise.all(calls);
     assert.equal(kept.kind === 'result' && kept.result.isError !== true, true, JSON.stringify(kept));
     assert.match(JSON.stringify(gone), /has no tool \\"gone\\"/);
-    assert.deepEqual(stage.published(), ['a/came', 'a/kept']);
+    assert.deepEqual(stage.published(), ['a/kept', 'a/came']);
     await stage.nextWindow();
     tell({ hold: true });
     const again = begin({ a: told() });
-    assert.deepEqual(stage.published(), ['a/came', 'a/kept'], 'the newest list is what is remembered');
+    assert.deepEqual(stage.published(), ['a/kept', 'a/came'], 'the newest list is what is remembered');
     tell({ tools: [] });
     await again;
   });

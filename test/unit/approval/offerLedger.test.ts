@@ -5,6 +5,7 @@ import { OfferLedger, type OfferChange } from '../../../src/core/approval/offerL
 import type { OfferChanges, OfferName, ReviewedOffers } from '../../../src/core/approval/offerPrints.js';
 import type { KeptText, OfferTexts } from '../../../src/core/approval/offerTexts.js';
 import type { OfferedPrompt, OfferedTool } from '../../../src/core/tools/catalogue.js';
+import type { SeenTool } from '../../../src/core/tools/seenTool.js';
 
 const launch = (fingerprint: string, server = 'a'): LaunchDescription => ({
   server,
@@ -318,6 +319,42 @@ describe('offers since the approval of a server (S3)', () => {
     changed(ledger, '1', tool('x', { description: 'two' }));
     await ledger.stored();
     assert.equal(storage.writes, 1, 'what is known is not stored again');
+  });
+
+  it('the published order of the last list is kept for the next host, beside the baseline (N6)', async () => {
+    const note = (ledger: OfferLedger, order: readonly SeenTool[]): void =>
+      ledger.note(launch('1'), [offersOf({ tool: [tool('b'), tool('a')] })], plain, order);
+    const order: SeenTool[] = [
+      ['b', 'form', '1,0'],
+      ['a', 'other', ''],
+    ];
+    const ledger = open();
+    assert.deepEqual(ledger.orderOf(launch('1')), []);
+    note(ledger, order);
+    await ledger.stored();
+    note(ledger, [...order]);
+    await ledger.stored();
+    assert.equal(storage.writes, 1, 'an equal order is not stored again');
+    assert.deepEqual(open().orderOf(launch('1')), order);
+    note(ledger, [...order].reverse());
+    await ledger.stored();
+    assert.deepEqual(open().orderOf(launch('1')), [...order].reverse());
+    assert.deepEqual(changed(open(), '1', tool('a', { description: 'two' })), { a: ['description'] });
+    note(ledger, [['b', 'form', '0,'.repeat(100_000)]]);
+    await ledger.stored();
+    assert.deepEqual(open().orderOf(launch('1')), [], 'a long order is not kept');
+  });
+
+  it('a damaged order costs its entries, and no baseline (N6)', async () => {
+    const stored = { fingerprint: '1', server: 'a', source: 's', tools: [], prompts: [], instructions: [] };
+    for (const [order, read] of [
+      ['text', []],
+      [[null, 3, ['a'], ['a', 'b', 3], ['a', 'b', '0'], ['a', 'b', '0', '1']], [['a', 'b', '0']]],
+    ] as const) {
+      await storage.update(key, [{ ...stored, order }]);
+      assert.deepEqual(open().orderOf(launch('1')), read);
+      assert.deepEqual(changed(open(), '1', tool('x')), { x: ['new'] });
+    }
   });
 
   it('the least recently used launches leave the store', async () => {

@@ -1,5 +1,7 @@
 /** Changed lists of servers, for all and for one conversation, and lists with errors (R6, E1). */
 import assert from 'node:assert/strict';
+import type { ToolListing } from '../../../src/core/connections/connection.js';
+import type { OfferedTool } from '../../../src/core/tools/catalogue.js';
 import { nextEvent } from '../../../src/core/base/events.js';
 import { listing, type FakeConnection } from '../../support/fakes/fakeConnector.js';
 import { answer, file, hostStage } from './stage.js';
@@ -13,6 +15,42 @@ describe('changed tools (R6)', () => {
     warm.changeTools(listing('x', 'no', 'y'));
     await stage.until(() => stage.published().length === 2);
     assert.deepEqual(stage.published(), ['a/p_x', 'a/p_y']);
+  });
+
+  it('the order of the first list stays, in every start and every instance, and a new tool has the place of its list (N6)', async () => {
+    const of = (name: string, ...keys: string[]): OfferedTool => ({
+      name,
+      inputSchema: { type: 'object', properties: Object.fromEntries(keys.map((key) => [key, {}])), required: keys },
+    });
+    const list = (...tools: OfferedTool[]): ToolListing => ({ tools, malformed: [] });
+    const bytes = (): string => JSON.stringify(stage.host.catalogue.toolsets[0]?.tools.map(({ tool }) => tool));
+    const shuffled = list(of('read', 'tail', 'head'), of('write', 'content', 'path'));
+    const edited = stage.edit(file({ a: 'command: a' }));
+    const warm = (await stage.connector.nextConnect()).succeed(
+      list(of('write', 'path', 'content'), of('read', 'head', 'tail')),
+    );
+    await edited;
+    const before = bytes();
+    let published = 0;
+    stage.host.onDidPublish(() => (published += 1));
+    warm.changeTools(shuffled);
+    warm.changeTools(shuffled);
+    await stage.until(() => warm.lists > 0);
+    const restarted = stage.host.restart('a');
+    (await stage.connector.nextConnect()).succeed(shuffled);
+    await restarted;
+    void stage.call('a', 'read', 'd1');
+    void stage.call('a', 'read', 'd2');
+    (await stage.connector.nextConnect()).succeed(shuffled);
+    await stage.until(() => stage.server('a').instances.length === 2);
+    assert.deepEqual([bytes(), published], [before, 0]);
+    const started = stage.edit(file({ a: 'command: other' }));
+    const other = (await stage.connector.nextConnect()).succeed(shuffled);
+    await started;
+    assert.equal(bytes(), before, 'another launch with the same tools');
+    other.changeTools(list(of('read', 'tail', 'head'), of('new'), of('write', 'content', 'path')));
+    await stage.until(() => stage.published().length === 3);
+    assert.equal(bytes(), `${before.slice(0, -1)},${JSON.stringify(of('new'))}]`);
   });
 
   it('several notifications at once cause one listing, and those during a listing one more', async () => {
@@ -111,7 +149,7 @@ describe('an own list of one conversation with an error (R6, E1)', () => {
     await stage.until(({ problems }) => problems.length === 1);
     await stage.edit(file({ a: 'command: a' }));
     await stage.until(({ problems }) => problems.length === 0);
-    assert.deepEqual(offered(), ['p_x', 'x']);
+    assert.deepEqual(offered(), ['x', 'p_x']);
   });
 
   it('the problem of an own list ends before the problem of the common list', async () => {

@@ -60,7 +60,7 @@ describe('overrides in the host (O1–O5)', () => {
   it('agents see the override, and the server gets the completed call', async () => {
     const [tool] = host.snapshot.servers[0]?.tools ?? [];
     assert.equal(tool?.tool.description, 'Short.');
-    assert.deepEqual(Object.keys(tool.tool.inputSchema.properties ?? {}), ['label', 'title']);
+    assert.deepEqual(Object.keys(tool.tool.inputSchema.properties ?? {}), ['title', 'label']);
     assert.equal(tool.override?.offered.description, 'Long.');
     const called = call({ title: 'x', repo: 'other/app' });
     const received = await connection.nextCall();

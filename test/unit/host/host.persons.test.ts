@@ -56,7 +56,7 @@ describe('actions of a person (E3)', () => {
     assert.deepEqual(stage.published(), ['a/x']);
     starting.succeed(listing('x', 'new'));
     await restarted;
-    assert.deepEqual(stage.published(), ['a/new', 'a/x']);
+    assert.deepEqual(stage.published(), ['a/x', 'a/new']);
   });
 
   for (const [how, overtake] of [
@@ -116,7 +116,7 @@ describe('actions of a person (E3)', () => {
       (await stage.connector.nextConnect()).succeed(listing('x', 'new'));
       await started;
       assert.equal(warm.closed, true);
-      assert.deepEqual(stage.published(), ['a/new', 'a/x']);
+      assert.deepEqual(stage.published(), ['a/x', 'a/new']);
       assert.deepEqual(stage.codes(), ['wrong-type']);
     });
   }
@@ -137,7 +137,7 @@ describe('actions of a person (E3)', () => {
     assert.equal(first.request.signal.aborted, true);
     (await stage.connector.nextConnect()).succeed(listing('x', 'new'));
     await Promise.all([started, restarted]);
-    assert.deepEqual(stage.published(), ['a/new', 'a/x']);
+    assert.deepEqual(stage.published(), ['a/x', 'a/new']);
     assert.equal(stage.server('a').state.kind, 'running');
   });
 

@@ -27,7 +27,7 @@ describe('reload (R2, R3)', () => {
     assert.deepEqual(stage.published(), ['a/same', 'b/own']);
     assert.deepEqual(stage.codes(), ['name-taken']);
     await stage.edit(file({ b: 'command: b' }));
-    assert.deepEqual(stage.published(), ['b/own', 'b/same']);
+    assert.deepEqual(stage.published(), ['b/same', 'b/own']);
     await stage.until(({ problems }) => problems.length === 0);
   });
 
@@ -219,7 +219,7 @@ describe('reload (R2, R3)', () => {
     assert.equal(settled, false);
     starting.succeed(listing('x', 'new'));
     await edited;
-    assert.deepEqual(stage.published(), ['a/new', 'a/x']);
+    assert.deepEqual(stage.published(), ['a/x', 'a/new']);
     await stage.until(({ problems }) => problems.length === 0);
   });
 

@@ -156,7 +156,7 @@ describe('the spare instance (P9)', () => {
     if (offered().length < 2) await nextEvent(host.onDidPublish, () => offered().length === 2);
     const second = await spare();
     await untilUses('leased', 'spare');
-    assert.deepEqual(offered(), ['gained', 'x']);
+    assert.deepEqual(offered(), ['x', 'gained']);
     await lease('d2', second);
     assert.deepEqual(offered(), ['x'], 'the newest conversation is offered what its instance has');
   });

@@ -110,7 +110,6 @@ export function readAgain(servers: readonly ReadServer[], builtIn: ReadonlySet<s
       else if (hit.every((name) => column(whitelist, name) === 'hit')) say('pattern-overruled');
     }
     const holders = new Set<string>();
-    own.sort((a, b) => (a.name < b.name ? -1 : 1));
     for (const { name } of own) {
       const holder = claimed.get(name);
       if (holder !== undefined) holders.add(holder);

@@ -173,7 +173,7 @@ export class Oracle {
     return false;
   }
 
-  /** `id/published`, in order. */
+  /** `id/published`, in file order. The tools of a server are sorted, because their order depends on its earlier lists. */
   published(): string[] {
     return this.claims().published.map(({ id, name }) => `${id}/${name}`);
   }

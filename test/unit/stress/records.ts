@@ -251,7 +251,7 @@ export class Records {
   compareSettled(): void {
     const published = this.deps.host.catalogue.toolsets
       .filter(({ id }) => id !== adminId)
-      .flatMap(({ id, tools }) => tools.map((tool) => `${id}/${tool.published}`));
+      .flatMap(({ id, tools }) => tools.map(({ published }) => `${id}/${published}`).sort());
     assert.deepEqual(published, this.deps.oracle.published());
     const { snapshot } = this.deps.host;
     assert.deepEqual(

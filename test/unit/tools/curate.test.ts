@@ -48,13 +48,54 @@ describe('filter (N2)', () => {
     it(`whitelist [${row.whitelist.join()}] blacklist [${row.blacklist.join()}] lets in ${row.in.join() || 'nothing'}`, () => {
       const filter = { whitelist: row.whitelist, blacklist: row.blacklist };
       const result = curated(curate(rules({ tools: filter }), offer(...names), 'information'));
-      assert.deepEqual(published(result), [...row.in].sort());
+      assert.deepEqual(published(result), row.in);
       assert.deepEqual(
         result.excluded.map((each) => each.original),
-        names.filter((name) => !row.in.includes(name)).sort(),
+        names.filter((name) => !row.in.includes(name)),
       );
     });
   }
+
+  it('tools, tools for apps and tools left out are in the order of the server, whatever their names (N6)', () => {
+    const forApps = { _meta: { ui: { visibility: ['app'] } } };
+    const tools = [
+      tool('z'),
+      tool('q', forApps),
+      tool('no_b'),
+      tool('b'),
+      tool('no_a'),
+      tool('a', forApps),
+      tool('a_2'),
+    ];
+    const changes = {
+      tools: { whitelist: [], blacklist: ['no_*'] },
+      transform: [{ kind: 'suffix', add: '_s' }],
+    } as const;
+    const result = curated(curate(rules(changes), { tools, malformed: [] }, 'off'));
+    assert.deepEqual(published(result), ['z_s', 'b_s', 'a_2_s']);
+    assert.deepEqual(
+      [result.appTools, result.excluded].map((list) => list.map(({ original }) => original)),
+      [
+        ['q', 'a'],
+        ['no_b', 'no_a'],
+      ],
+    );
+  });
+
+  it('a published tool has the keys of the server’s tool in their order (N6)', () => {
+    const given = {
+      inputSchema: { properties: { path: true, content: { type: 'string' } }, type: 'object', required: ['path'] },
+      outputSchema: { type: 'object', $id: 'x', properties: { b: false, a: {} } },
+      name: 'write',
+      description: 'Writes.',
+    } as unknown as OfferedTool;
+    const [made] = curated(curate(rules(), { tools: [given], malformed: [] }, 'off')).tools;
+    assert.equal(
+      JSON.stringify(made?.tool),
+      '{"inputSchema":{"properties":{"path":{},"content":{"type":"string"}},"type":"object","required":["path"]},' +
+        '"outputSchema":{"type":"object","properties":{"b":{"not":{}},"a":{}}},"name":"write","description":"Writes."}',
+    );
+  });
 
   it('a list with too much work for its patterns is not published: tools, prompts and resources (N4a, S2)', () => {
     const patterns = Array.from({ length: 1_000 }, (_, index) => `*a*b*${index}`);

@@ -52,6 +52,35 @@ describe('overrides of tools (O1–O6)', () => {
     assert.equal(JSON.stringify(sent.arguments), '{"__proto__":{"a":[null,1.5,true]}}');
   });
 
+  it('every override leaves the arguments and the keys of the schema in the order of the server (N6)', () => {
+    const { tool } = changed(
+      {
+        required: ['path', 'mode', 'content'],
+        properties: { path: { type: 'string', description: 'Where.' }, mode: text, content: text, after: text },
+        additionalProperties: false,
+      },
+      { mode: fixed('w'), path: { allow: ['/a/*'] }, content: { default: { value: '' } } },
+      'Short.',
+    );
+    assert.equal(
+      JSON.stringify(tool),
+      JSON.stringify({
+        name: 'create_issue',
+        description: 'Short.',
+        inputSchema: {
+          type: 'object',
+          required: ['path'],
+          properties: {
+            path: { type: 'string', description: 'Where. Allowed: "/a/*".' },
+            content: { type: 'string', default: '' },
+            after: text,
+          },
+          additionalProperties: false,
+        },
+      }),
+    );
+  });
+
   it('a default is in the schema, is not required, and fills a gap only', () => {
     const { schema, send } = changed(
       { properties: { limit: { type: 'integer' } }, required: ['limit'] },
