@@ -87,7 +87,7 @@ function resource(held: Part): Node {
   for (const kind of ['image', 'audio'] as const) {
     if (type.startsWith(`${kind}/`)) return labelled(label, media(kind, type, held['blob']));
   }
-  const bytes = Math.floor((bare(held['blob']).replace(/=+$/, '').length * 3) / 4);
+  const bytes = Math.floor((bare(held['blob']).replace(/(?<!=)=+$/, '').length * 3) / 4);
   return labelled(label, element('p', {}, `${type || 'binary'}, ${bytes} bytes`));
 }
 

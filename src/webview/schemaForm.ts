@@ -1,5 +1,6 @@
 /** Makes a form of a JSON Schema as plain values. A part beyond the form becomes a field of JSON. Pure. */
 import { isObject } from '../core/base/isObject.js';
+import { perObject } from '../core/base/perObject.js';
 import { decoded } from '../core/base/text.js';
 import { enteredText, formatOf, type Format } from './formats.js';
 
@@ -51,12 +52,15 @@ const deepest = 5;
 
 /** The most elements of a page in a form. The rest become fields of JSON. */
 const mostElements = 10_000;
+/** The most keys, list items and characters that a form reads, because references repeat long parts (S2h). */
+const mostEntries = 500_000;
 /** The approximate elements of a field: label, description and input. */
 const elementsOfField = 10;
 
 interface Draft {
   readonly root: unknown;
   left: number;
+  entriesLeft: number;
 }
 
 interface Standing {
@@ -67,13 +71,13 @@ interface Standing {
 }
 
 export function formOf(inputSchema: unknown): Field {
-  return fieldOf(inputSchema, { root: inputSchema, left: mostElements }, { depth: 0, copies: 1, needed: true });
+  const draft = { root: inputSchema, left: mostElements, entriesLeft: mostEntries };
+  return fieldOf(inputSchema, draft, { depth: 0, copies: 1, needed: true });
 }
 
 function fieldOf(given: unknown, draft: Draft, standing: Standing): Field {
-  const { root } = draft;
   const { depth, copies, needed } = standing;
-  const schema = resolved(given, root);
+  const schema = resolved(given, draft);
   if (!schema) return { kind: 'json', accepts: 'any value', title: '', description: '', initial: undefined };
   const { title, description, default: initial, minLength, maxLength, pattern, minimum, maximum } = schema;
   const described = { title: text(title), description: text(description), initial: initial as Json | undefined };
@@ -86,7 +90,7 @@ function fieldOf(given: unknown, draft: Draft, standing: Standing): Field {
   if (depth > deepest) return json(anyAllowed);
   const inner = onlyVariant(schema);
   if (needed && allowsNull(schema)) {
-    const type = typeOf(resolved(inner, root) ?? schema);
+    const type = typeOf(resolved(inner, draft) ?? schema);
     return json(`${phrases.get(type ?? '') ?? 'another value that the schema allows'}, or null`);
   }
   if (inner !== undefined) {
@@ -198,8 +202,11 @@ function optionsOf(schema: Schema): Option[] | undefined {
 }
 
 function option(value: Json, title?: unknown): Option {
-  return { label: text(title) || (typeof value === 'string' ? value : JSON.stringify(value)), value };
+  return { label: text(title) || (typeof value === 'object' && value ? jsonOf(value) : String(value)), value };
 }
+
+/** Fields with the same reference share their options. */
+const jsonOf = perObject((value: object) => JSON.stringify(value));
 
 function unionsOf(schema: Schema, keys: readonly string[] = ['anyOf', 'oneOf', 'allOf']): unknown[][] {
   return schema['properties'] === undefined ? keys.map((key) => schema[key]).filter((all) => Array.isArray(all)) : [];
@@ -218,18 +225,28 @@ function allowsNull(schema: Schema): boolean {
   return Array.isArray(type) ? type.includes('null') : unionsOf(schema, ['anyOf', 'oneOf']).flat().some(isNull);
 }
 
-/** Follows references within the schema. Returns undefined for a missing target or a circle. */
-function resolved(given: unknown, root: unknown): Schema | undefined {
+/** Follows references within the schema. Returns undefined for a missing target, a circle, and a form that is too long. */
+function resolved(given: unknown, draft: Draft): Schema | undefined {
   let schema = given;
-  for (let steps = 0; steps < 20; steps++) {
+  for (let times = 0; times < 20; times++) {
     if (!isObject(schema)) return undefined;
+    const size = sizeOf(schema);
+    if (size > draft.entriesLeft) return undefined;
+    draft.entriesLeft -= size;
     const { $ref: reference, ...own } = schema;
     if (typeof reference !== 'string') return schema;
-    const target = at(root, reference);
+    const target = at(draft.root, reference);
     if (!isObject(target)) return undefined;
     schema = { ...target, ...own };
   }
   return undefined;
+}
+
+function sizeOf(schema: Schema): number {
+  const sizes = Object.values(schema).map((value) => {
+    return typeof value === 'string' || Array.isArray(value) ? value.length : 1;
+  });
+  return sizes.reduce((sum, size) => sum + size, 0);
 }
 
 function at(root: unknown, reference: string): unknown {

@@ -18,7 +18,8 @@ import { sketch } from '../../src/core/yaml/sketch.js';
 import { outline } from '../../src/core/authoring/outline.js';
 import { curate, type CurationRules } from '../../src/core/tools/curate.js';
 import { inOrder, seenTool } from '../../src/core/tools/seenTool.js';
-import { accepts } from '../../src/core/tools/schemaEdits.js';
+import { mostParts, Steps } from '../../src/core/base/steps.js';
+import { SchemaJudge } from '../../src/core/tools/schemaJudge.js';
 import { completed, overridden } from '../../src/core/tools/override.js';
 import { compilePattern } from '../../src/core/tools/patterns.js';
 import { admitsResource, contentsRefused } from '../../src/core/tools/promptsAndResources.js';
@@ -111,7 +112,10 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
     ];
   },
   'a value for a schema of a server': (text) =>
-    accepts({ const: text, properties: { [text]: { pattern: text } } }, text, { type: 'object' }),
+    new SchemaJudge({ type: 'object' }, new Steps(mostParts)).accepts(
+      { const: text, properties: { [text]: { pattern: text } } },
+      text,
+    ),
   'a pattern with many wildcards': (text) => compilePattern('*a*b*a*b*c*d*'.repeat(20)).matches(text),
   'a long pattern': (text) => compilePattern(`*${text}*`).matches(text.slice(0, 8 * 1024)),
   'a requested resource': (text) => [

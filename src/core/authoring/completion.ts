@@ -152,7 +152,7 @@ function serverDrafts(slot: Slot, typed: string, whole: 'server' | 'config file'
     const [head, indent, first] = whole === 'server' ? ['', '', 0] : ['version: 1\nservers:\n', '  ', -9];
     const block = head + [`${name}:`, ...lines.map((line) => `  ${line}`)].map((line) => indent + line).join('\n');
     const documentation = fenced(block.replace(/\$\{\d+:([^}]*)\}/g, '$1'), 'yaml');
-    const inFlow = lines.join(', ').replace(/headers:,\s+(.*)$/, 'headers: { $1 }');
+    const inFlow = lines.join(', ').replace(/headers:,\s+(.*)$/s, 'headers: { $1 }');
     const snippet = slot.flow ? `${name}: { ${inFlow} }` : `${block}\n$0`;
     const [writes, rank] = [{ kind: 'snippet', snippet } as const, first + index];
     return { label: `${whole}: ${label}`, kind: 'server', detail, documentation, writes, rank, always: true };

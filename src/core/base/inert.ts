@@ -49,7 +49,7 @@ export function inertLines(text: string): Inert {
 
 /** Writes our Markdown for a place without it: code, names and commands get one kind of quotation marks. */
 export function unmarked(text: string): string {
-  return text.replace(/`([^`]+)`|“([^”]*)”/g, (_, code?: string, said?: string) => `"${code ?? said}"`);
+  return text.replace(/`([^`]+)`|“([^“”]*)”/g, (_, code?: string, said?: string) => `"${code ?? said}"`);
 }
 
 /** Writes Markdown. Values of other kinds become plain text in it. */

@@ -97,7 +97,7 @@ function notMcp(reason: NotMcp): Explanation {
 /** Returns the fault of an answer that is plainly MCP. The body may be cut off. */
 function wrapping({ contentType, body, fault }: NotMcp): string | undefined {
   if (fault === 'compression') return `The answer is ${body}, although the request did not accept that.`;
-  const isEvents = /^(?:(?:event|id|retry): ?\S* )*data: ?[[{]/.test(body);
+  const isEvents = /^(?:event|id|retry|data):/.test(body) && /(?:^| )data: ?[[{]/.test(body);
   if (isEvents) return `The answer is an event stream, but its Content-Type is ${contentType || 'missing'}.`;
   // Inside a text of JSON, its quotes are escaped.
   const hasVersion = /"jsonrpc\\*"\s*:\s*\\*"2\.0/.test(body);

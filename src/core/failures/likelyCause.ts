@@ -1,4 +1,7 @@
-/** `clues` is the only catalogue. A guess is worded as one. Each expression is bounded: programs write anything. */
+/**
+ * `clues` is the only catalogue. A guess is worded as one. Programs write anything, so each expression takes few steps
+ * from each place where it may begin: no part of it can match the same text as the part before.
+ */
 
 export interface LikelyCause {
   readonly cause: string;
@@ -159,9 +162,31 @@ export function baseName(file: string): string {
 const wantedVersion =
   /No matching version found for ((?:@[\w.-]{1,100}\/)?[\w.-]{1,100})@([^\s'"]{1,60}?)\.?(?=[\s'"]|$)/m;
 
+const incompletePackage = /Cannot find (?:module|package)|ERR_INVALID_PACKAGE_CONFIG|ENOTEMPTY/;
+const orFolder = new RegExp(String.raw`${incompletePackage.source}|[\\/]_npx[\\/][0-9a-f]{8,64}(?=[\\/'"\s]|$)`, 'g');
+/** In characters, from the error. It names the importing file or the missing one: either may be in npx's cache. */
+const nearFolder = 900;
+const longestPath = 300;
+
+function npxFolderIn(text: string): string | undefined {
+  let named = -Infinity;
+  for (const { 0: found, index } of text.matchAll(orFolder)) {
+    if (incompletePackage.test(found)) {
+      named = index + found.length;
+      continue;
+    }
+    if (index - named > nearFolder) continue;
+    const line = text.slice(Math.max(named, index - longestPath), index);
+    const before = /(?<![^'"\n])[^'"\n]*$/.exec(line)?.[0] ?? '';
+    const start = before.search(/\/[^\s]|\b[A-Za-z]:\\/);
+    if (start >= 0) return before.slice(start) + found;
+  }
+  return undefined;
+}
+
 const clues: readonly Clue[] = [
   [
-    /npm (?:ERR!|error) code E404|npm (?:ERR!|error) 404 .*?'?([@\w./-]+@[\w.^~*-]+)?'? is not in this registry/i,
+    /npm (?:ERR!|error) code E404|npm (?:ERR!|error) 404 {1,4}'?([^\s']{1,250})'? is not in this registry/i,
     (_, [, name]) =>
       `npm did not find the package${name ? ` ${name}` : ''}: its name is misspelt, or it is private. → Correct the package name in args, or log in to its registry.`,
   ],
@@ -182,14 +207,18 @@ const clues: readonly Clue[] = [
     'npm could not reach its registry ($1). → Check the network and proxy settings, or install the package and start it directly.',
   ],
   [
-    // The error names the importing file or the missing one: either may be in npx's cache.
-    /(?:Cannot find (?:module|package)|ERR_INVALID_PACKAGE_CONFIG|ENOTEMPTY)[^]{0,600}?((?:\/|\b[A-Za-z]:\\)[^\s'"][^'"\n]{0,300}?[\\/]_npx[\\/][0-9a-f]{8,64})(?=[\\/'"\s]|$)/,
-    'The npx installation in $1 is incomplete, perhaps because it was interrupted. → Delete the folder $1 and restart the server: npx then installs the package again.',
+    incompletePackage,
+    (text) => {
+      const folder = npxFolderIn(text);
+      return folder === undefined
+        ? undefined
+        : `The npx installation in ${folder} is incomplete, perhaps because it was interrupted. → Delete the folder ${folder} and restart the server: npx then installs the package again.`;
+    },
   ],
   [
     /Cannot find module '([^'\n]{0,300}\.node)'|(Could not locate the bindings file|No native build was found|NODE_MODULE_VERSION|invalid ELF header|Could not load the "sharp" module)/,
     (text, match) => {
-      const file = match[1] ?? /[\w.-]{1,80}\.node\b/.exec(text)?.[0];
+      const file = match[1] ?? /(?<![\w.-])[\w.-]+\.node\b/.exec(text)?.[0];
       const what = `Its native part${file === undefined ? '' : ` ${baseName(file)}`}`;
       return `${what} was not built when the package was installed, or was built for another Node.js. → Install it again where its build can run, with the Node.js that starts it.`;
     },

@@ -128,7 +128,7 @@ function idsFor(written: string, taken: Pick<ReadonlySet<string>, 'has'>) {
   const plain =
     written
       .replace(/[^a-zA-Z0-9_-]+/g, '-')
-      .replace(/^-+|-+$/g, '')
+      .replace(/^-+|(?<!-)-+$/g, '')
       .slice(0, 64) || 'server';
   const base = plain === builtInToolset ? `${plain}-imported` : plain;
   const held: string[] = [];

@@ -34,7 +34,7 @@ function nameOf({ children }: Node): string {
 function without(text: string, { offset, length, parent }: Node): string {
   const comma = commaBehind(text, offset + length);
   const end = comma === undefined ? offset + length : comma + 1;
-  const before = /[ \t]*$/.exec(text.slice(0, offset))?.[0].length ?? 0;
+  const before = /(?<![ \t])[ \t]*$/.exec(text.slice(0, offset))?.[0].length ?? 0;
   const behind = /^[ \t]*(?:\r?\n|$)?/.exec(text.slice(end))?.[0] ?? '';
   const beginsLine = offset === before || text[offset - before - 1] === '\n';
   const isAlone = beginsLine && /\n|^$/.test(behind);

@@ -44,7 +44,7 @@ export class Variables {
 const longestName = 60;
 
 function variableName(text: string): string {
-  const name = text.replace(/[^A-Za-z0-9_]+/g, '_').replace(/^_+|_+$/g, '');
+  const name = text.replace(/[^A-Za-z0-9_]+/g, '_').replace(/^_+|(?<!_)_+$/g, '');
   return (/^\d/.test(name) ? `_${name}` : name || 'VALUE').toUpperCase();
 }
 
@@ -307,7 +307,7 @@ function nameBefore(text: string): string | undefined {
     ['bearer', 'basic', 'token'].includes(word.toLowerCase()) ? rest.slice(0, -word.length) : rest
   ).trimEnd();
   if (!/[=:]$/.test(sign)) return undefined;
-  return /[A-Za-z_][\w.-]*$/.exec(sign.slice(0, -1).trimEnd())?.[0];
+  return /(?<![\w.-])[\d.-]*([A-Za-z_][\w.-]*)$/.exec(sign.slice(0, -1).trimEnd())?.[1];
 }
 
 /** @param before of an argument: the previous one, perhaps its option */

@@ -79,7 +79,7 @@ const passing =
   /rate[ _-]?limit|too many requests|throttl|overloaded|over capacity|timed? ?out|timeout|econn(?:reset|refused|aborted)|etimedout|enotfound|eai_again|epipe|enetunreach|ehostunreach|socket hang ?up|network|fetch failed|net::err_|connection (?:was |is )?(?:closed|reset|lost|dropped|refused|error|aborted)|stream (?:was |is )?(?:ended|closed|reset|interrupted)|premature|terminated|other side closed|temporarily|service unavailable|bad gateway|gateway time|internal server error|server[_ ]error|try again/i;
 
 const statusWords =
-  /\b(?:status(?:[ _]?code)?|http(?:\/\d(?:\.\d)?)?|request failed|error(?: code)?|code|failed with)\b["']?\s*[:=(]?\s*["']?([45]\d\d)\b/i;
+  /\b(?:status(?:[ _]?code)?|http(?:\/\d(?:\.\d)?)?|request failed|error(?: code)?|code|failed with)\b["']?\s*(?:[:=(]\s*)?["']?([45]\d\d)\b/i;
 const statusPhrase =
   /\b([45]\d\d)\b["':,)]?\s+["']?(?:bad request|unauthori[sz]ed|payment|forbidden|not found|request timeout|conflict|payload|unprocessable|too many|internal|not implemented|bad gateway|service unavailable|gateway|\{)/i;
 
@@ -89,7 +89,7 @@ function statusIn(said: string): number | undefined {
 }
 
 const waits =
-  /(?:retry[- _]?after|try again in|retry in|wait(?: for)?)["']?\s*[:=]?\s*["']?(\d+(?:\.\d+)?)\s*(ms|milliseconds?|s\b|sec|seconds?|m\b|min|minutes?)?/i;
+  /(?:retry[- _]?after|try again in|retry in|wait(?: for)?)["']?\s*(?:[:=]\s*)?["']?(\d+(?:\.\d+)?)\s*(ms|milliseconds?|s\b|sec|seconds?|m\b|min|minutes?)?/i;
 
 function retryAfterIn(said: string): number | undefined {
   const found = waits.exec(said);

@@ -162,7 +162,7 @@ function batchProgram(batch: string, args: readonly string[], env: Environment):
  */
 function quotedForBatch(argument: string): string {
   if (/[\r\n]/.test(argument)) throw spawnError('EINVAL', argument);
-  const inside = argument.replace(/(\\*)("|$)/g, (_, backslashes: string, mark: string) => {
+  const inside = argument.replace(/(?<!\\)(\\*)("|$)/g, (_, backslashes: string, mark: string) => {
     return backslashes + backslashes + (mark === '' ? '' : '""');
   });
   return `"${inside.replaceAll('%', '%%cd:~,%')}"`;

@@ -37,6 +37,8 @@ export interface ArgumentRule {
   readonly fixed?: { readonly value: unknown };
   readonly default?: { readonly value: unknown };
   readonly allow?: readonly Pattern[];
+  /** True if a call must have it, because `allow` says nothing about a default of the server (O3). */
+  readonly isRequired?: boolean;
 }
 
 export type AppliedOverride = { readonly offered: OfferedTool; readonly rules: readonly ArgumentRule[] };

@@ -1,12 +1,14 @@
 /** Shows overrides in the tools for agents (O1–O3, O6), finds unfit ones, and completes and checks calls. */
-import { isObject, isTexts } from '../base/isObject.js';
+import { isObject } from '../base/isObject.js';
 import { quoted } from '../base/inert.js';
 import { clipped, shortList } from '../base/text.js';
 import { inBrief } from '../protocol/inBrief.js';
 import type { ToolOverride } from '../config/model.js';
 import type { AppliedOverride, ArgumentRule, OfferedTool } from './catalogue.js';
-import { compilePattern, isTooMuchToMatch, type Pattern } from './patterns.js';
-import { accepts, targetOf, withChanged, withFixed } from './schemaEdits.js';
+import { compileAllowed, foldedName, isAllowed } from './allowed.js';
+import { type Pattern, stepsToMatch } from './patterns.js';
+import { type GivenSchema, givenSchema, withChanged, withFixed } from './schemaEdits.js';
+import { targetOf } from './schemaJudge.js';
 
 export interface OverrideFault {
   /** `unusable`: the schema cannot show the override, so the tool is left out. */
@@ -25,12 +27,16 @@ type Schema = Readonly<Record<string, unknown>>;
 export function overridden(tool: OfferedTool, { description, arguments: given }: ToolOverride) {
   const faults: OverrideFault[] = [];
   const rules: ArgumentRule[] = [];
-  let schema = tool.inputSchema as Schema;
+  const server = givenSchema(tool.inputSchema);
+  let schema = server.root;
   for (const [argument, override] of given) {
     const { allow, ...rest } = override;
-    const rule = { name: argument, ...rest, ...(allow && { allow: allow.map(compilePattern) }) };
-    rules.push(rule);
-    schema = applied(schema, rule, (kind, detail, at) => faults.push({ kind, argument, detail, ...at }));
+    const rule = { name: argument, ...rest, ...(allow && { allow: allow.map(compileAllowed) }) };
+    const found: OverrideFault[] = [];
+    const changed = applied(server, schema, rule, (kind, detail, at) => found.push({ kind, argument, detail, ...at }));
+    schema = changed.schema;
+    rules.push(changed.isRequired ? { ...rule, isRequired: true } : rule);
+    faults.push(...(server.steps.areSpent ? [{ kind: 'unusable', argument, detail: tooLong } as const] : found));
   }
   const inputSchema = schema as OfferedTool['inputSchema'];
   const shown: OfferedTool = { ...tool, ...(description !== undefined && { description }), inputSchema };
@@ -39,35 +45,46 @@ export function overridden(tool: OfferedTool, { description, arguments: given }:
 
 type Report = (kind: OverrideFault['kind'], detail: string, at?: Pick<OverrideFault, 'key' | 'index' | 'fix'>) => void;
 
-function applied(schema: Schema, { name, fixed, default: byDefault, allow }: ArgumentRule, report: Report): Schema {
+type Applied = { readonly schema: Schema; readonly isRequired?: boolean };
+
+function applied(server: GivenSchema, schema: Schema, rule: ArgumentRule, report: Report): Applied {
+  const { name, fixed, default: byDefault, allow } = rule;
   if (fixed) {
-    const found = withFixed(schema, name, fixed.value);
+    const found = withFixed(server, schema, name, fixed.value);
     if (!found) report('unusable', unusable);
     else if (!found.isKnown) report('unknown', unknown);
     if (found?.isRefused) report('refused', `does not take the value ${inBrief(fixed.value, 100)}`, { key: 'fixed' });
-    return found?.schema ?? schema;
+    return { schema: found?.schema ?? schema };
   }
   let isKnown = false;
-  const isAllowedDefault = byDefault && (!allow || isAllowed(byDefault.value, allow));
+  const isAllowedDefault = byDefault && isAllowed(byDefault.value, rule);
   const change = (property: unknown): unknown => {
     isKnown = true;
     const asObject = isObject(property) ? property : {};
-    const narrowed = allow ? withAllowed(asObject, allow, schema, report) : asObject;
+    const narrowed = allow ? withAllowed(server, asObject, { ...rule, allow }, report) : asObject;
     if (!byDefault) return narrowed;
     return isAllowedDefault ? { ...narrowed, default: byDefault.value } : withoutDefault(narrowed);
   };
-  const judged = byDefault && withFixed(schema, name, byDefault.value);
+  const judged = byDefault && withFixed(server, schema, name, byDefault.value);
   if (byDefault && judged?.isRefused) {
     report('refused', `does not take the default ${inBrief(byDefault.value, 100)}`, { key: 'default' });
   }
-  const changed = withChanged(schema, name, change, isAllowedDefault === true);
+  const changed = withChanged(server, schema, name, change, isAllowedDefault === true);
   if (byDefault && !isAllowedDefault) {
     const at = { key: 'default', fix: 'Write a default that `allow` allows.' } as const;
     report('refused', `may not have the default ${inBrief(byDefault.value, 100)}, by its \`allow\``, at);
   }
   if (changed === undefined) report('unusable', unusable);
   else if (!isKnown) report('unknown', unknown);
-  return changed ?? schema;
+  // If a call left it out, the server would take its own default.
+  const isRequired = allow !== undefined && isKnown && isAllowedDefault !== true;
+  const edited = changed ?? schema;
+  return { schema: isRequired ? withRequired(edited, name) : edited, isRequired };
+}
+
+function withRequired(schema: Schema, name: string): Schema {
+  const required = Array.isArray(schema['required']) ? (schema['required'] as unknown[]) : [];
+  return required.includes(name) ? schema : { ...schema, required: [...required, name] };
 }
 
 function withoutDefault({ default: _, ...rest }: Schema): Schema {
@@ -75,63 +92,85 @@ function withoutDefault({ default: _, ...rest }: Schema): Schema {
 }
 
 const unusable = 'is in a part of the schema that no override can change';
+const tooLong = 'is in a schema that is too long to judge with its references';
 const unknown = 'is not in its schema';
 
-function withAllowed(given: Schema, patterns: readonly Pattern[], root: Schema, report: Report): Schema {
+type AllowRule = ArgumentRule & Required<Pick<ArgumentRule, 'allow'>>;
+
+function withAllowed(server: GivenSchema, given: Schema, rule: AllowRule, report: Report): Schema {
+  const { allow: patterns } = rule;
   // A client may follow the default of the server.
-  const { default: byDefault, ...rest } = given;
-  const property = byDefault === undefined || isAllowed(byDefault, patterns) ? given : rest;
+  const { default: byDefault } = given;
+  const property = isAllowed(byDefault, rule) ? given : withoutDefault(given);
   const { type, items } = property;
   const types = type === undefined ? [] : [type].flat();
   if (types.length > 0 && !types.some((one) => one === 'string' || one === 'array')) {
     report('refused', 'is neither a text nor a list of texts, so `allow` refuses every value', { key: 'allow' });
   } else {
     for (const [index, pattern] of patterns.entries()) {
-      if (mayTake(property, pattern, root)) continue;
+      if (mayTake(server, property, pattern)) continue;
       const fix = 'Remove the pattern, or write one for a value of the server’s schema.';
       report('refused', `has no value that the pattern ${quoted(pattern.text)} allows`, { key: 'allow', index, fix });
     }
   }
   const isList = types.includes('array') && !types.includes('string');
   const inner: Schema = isList ? (isObject(items) ? items : {}) : property;
-  const narrowed = narrowedText(inner, patterns);
+  const narrowed = narrowedText(server, inner, patterns);
   const told = narrowed === inner ? withNote(property, patterns) : undefined;
-  return told ?? (isList ? { ...property, items: narrowed } : narrowed);
+  if (!isList) return told ?? narrowed;
+  const shown = told ?? { ...property, items: narrowed };
+  return isAllowed([], rule) ? shown : { ...shown, minItems: Math.max(1, Number(property['minItems']) || 1) };
 }
 
 /** False if a schema refuses every text, and every list of a text, that a pattern allows. */
-function mayTake(property: Schema, pattern: Pattern, root: Schema): boolean {
-  const takes = (text: string): boolean => accepts(property, text, root) || accepts(property, [text], root);
+function mayTake(server: GivenSchema, property: Schema, pattern: Pattern): boolean {
+  const { judge } = server;
+  const takes = (text: string): boolean => judge.accepts(property, text) || judge.accepts(property, [text]);
   if (!pattern.text.includes('*')) return takes(pattern.text);
   const { items } = property;
-  const texts = knownTexts(property, root) ?? (isObject(items) ? knownTexts(items, root) : undefined);
-  return texts === undefined || texts.some((text) => pattern.matches(text) && takes(text));
+  const texts = knownTexts(server, property) ?? (isObject(items) ? knownTexts(server, items) : undefined);
+  return texts === undefined || matching(server, texts, [pattern]).some(takes);
 }
 
 /** Returns all texts that a schema can take, alone or in a list, if it lists them. */
-function knownTexts(schema: Schema, root: Schema, depth = 0): readonly string[] | undefined {
-  const { enum: values, const: only, type, items, anyOf, oneOf, $ref } = schema;
-  const listed = Array.isArray(values) ? (values as unknown[]) : only === undefined ? undefined : [only];
-  if (listed) return listed.filter((value) => typeof value === 'string');
-  if (depth > deepest) return undefined;
-  const types = [type].flat();
-  if (type !== undefined && !types.includes('string')) {
-    if (!types.includes('array')) return [];
-    return isObject(items) ? knownTexts(items, root, depth + 1) : undefined;
-  }
-  const target = targetOf($ref, root);
-  const branches = isObject(target) ? [target] : [anyOf, oneOf].find(Array.isArray);
-  const found = branches?.map((one: unknown) => (isObject(one) ? knownTexts(one, root, depth + 1) : undefined));
-  return found?.every((texts) => texts !== undefined) ? found.flat() : undefined;
+function knownTexts({ root, steps }: GivenSchema, schema: Schema): readonly string[] | undefined {
+  const texts = new Set<string>();
+  const seen = new Set<unknown>();
+  const add = (part: unknown, depth: number): boolean => {
+    if (!isObject(part) || depth > deepest || !steps.take()) return false;
+    if (seen.has(part)) return true;
+    seen.add(part);
+    const { enum: values, const: only, type, items, anyOf, oneOf, $ref } = part;
+    const listed = Array.isArray(values) ? (values as unknown[]) : only === undefined ? undefined : [only];
+    if (listed) {
+      steps.takeFor(listed.length);
+      for (const value of listed) if (typeof value === 'string') texts.add(value);
+      return true;
+    }
+    const types = [type].flat();
+    if (type !== undefined && !types.includes('string')) return !types.includes('array') || add(items, depth + 1);
+    const target = targetOf($ref, root);
+    const branches = isObject(target) ? [target] : [anyOf, oneOf].find(Array.isArray);
+    return branches?.every((one: unknown) => add(one, depth + 1)) ?? false;
+  };
+  return add(schema, 0) ? [...texts] : undefined;
 }
 
-const deepest = 16;
+const deepest = 64;
 
-function narrowedText(schema: Schema, patterns: readonly Pattern[]): Schema {
+/** A step of a schema takes as long as so many steps of a pattern (N4a). */
+const stepsOfPattern = 200;
+
+function matching({ steps }: GivenSchema, texts: readonly string[], patterns: readonly Pattern[]): readonly string[] {
+  if (!steps.take(stepsToMatch(patterns, texts) / stepsOfPattern)) return [];
+  return texts.filter((text) => patterns.some((pattern) => pattern.matches(text)));
+}
+
+function narrowedText(server: GivenSchema, schema: Schema, patterns: readonly Pattern[]): Schema {
   const { enum: values, const: only, type } = schema;
   if (Array.isArray(values)) {
     const texts = (values as unknown[]).filter((value) => typeof value === 'string');
-    const kept = texts.filter((text) => patterns.some((pattern) => pattern.matches(text)));
+    const kept = matching(server, texts, patterns);
     return kept.length > 0 ? { ...schema, enum: kept } : schema;
   }
   const isLiteral = patterns.every(({ text }) => !text.includes('*'));
@@ -155,31 +194,35 @@ export type Completed =
   /** `message` is a sentence with the argument, its value and what is allowed. */
   | { readonly kind: 'refused'; readonly message: string };
 
-export function completed({ rules }: AppliedOverride, given: Arguments | undefined): Completed {
+export function completed(override: AppliedOverride, given: Arguments | undefined): Completed {
+  const { rules } = override;
   if (rules.length === 0) return { kind: 'completed', arguments: given };
-  const sent = new Map(Object.entries(given ?? {}));
-  for (const { name, fixed, default: byDefault, allow } of rules) {
+  const sent = new Map(Object.entries(given ?? {}).filter(isNotOtherSpelling(override)));
+  for (const rule of rules) {
+    const { name, fixed, default: byDefault, allow, isRequired } = rule;
     if (fixed) sent.set(name, fixed.value);
     else if (byDefault && sent.get(name) === undefined) sent.set(name, byDefault.value);
     const value = sent.get(name);
-    if (!allow || value === undefined || isAllowed(value, allow)) continue;
+    const isMissing = value === undefined;
+    if (!allow || (isMissing ? !isRequired : isAllowed(value, rule))) continue;
     const patterns = allow.map(({ text }) => quoted(clipped(text, 100)));
-    const what = `${refusedPart(value, allow)}. Allowed: ${shortList(patterns, 20)}.`;
+    const what = `${isMissing ? 'be left out' : refusedPart(value, rule)}. Allowed: ${shortList(patterns, 20)}.`;
     return { kind: 'refused', message: `The argument "${name}" may not ${what}` };
   }
   return { kind: 'completed', arguments: Object.fromEntries(sent) };
 }
 
-/** A long list would hide the refused item. */
-function refusedPart(value: unknown, allow: readonly Pattern[]): string {
-  const items = Array.isArray(value) ? (value as unknown[]) : [];
-  const refused = items.find((item) => Array.isArray(item) || !isAllowed(item, allow));
-  return refused === undefined ? `be ${inBrief(value, 100)}` : `contain ${inBrief(refused, 100)}`;
+/** Some servers read a name in any case or normal form, and would take the value of another spelling. */
+function isNotOtherSpelling({ rules, offered }: AppliedOverride): (entry: readonly [string, unknown]) => boolean {
+  const names = new Set(rules.flatMap(({ name, fixed, allow }) => (fixed || allow ? [name] : [])));
+  const folded = new Set([...names].map(foldedName));
+  const known = offered.inputSchema.properties ?? {};
+  return ([given]) => names.has(given) || Object.hasOwn(known, given) || !folded.has(foldedName(given));
 }
 
-function isAllowed(value: unknown, allow: readonly Pattern[]): boolean {
-  const texts: unknown = Array.isArray(value) ? value : [value];
-  if (!isTexts(texts)) return false;
-  if (isTooMuchToMatch(allow, texts)) return false;
-  return texts.every((text) => allow.some((pattern) => pattern.matches(text)));
+/** A long list would hide the refused item. */
+function refusedPart(value: unknown, rule: ArgumentRule): string {
+  const items = Array.isArray(value) ? (value as unknown[]) : [];
+  const refused = items.find((item) => Array.isArray(item) || !isAllowed(item, rule));
+  return refused === undefined ? `be ${inBrief(value, 100)}` : `contain ${inBrief(refused, 100)}`;
 }

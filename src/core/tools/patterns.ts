@@ -59,12 +59,16 @@ export function compileFilter(filter: NameFilter): CompiledFilter {
   return { whitelist: compiled(filter.whitelist), blacklist: compiled(filter.blacklist) };
 }
 
-export function isTooMuchToMatch(patterns: readonly Pattern[], names: readonly string[]): boolean {
+export function stepsToMatch(patterns: readonly Pattern[], names: readonly string[]): number {
   const longest = names.reduce((most, name) => Math.max(most, name.length), 0);
   const total = names.reduce((sum, name) => sum + name.length, 0);
-  const sum = (lengths: NameLengths): number => patterns.reduce((steps, pattern) => steps + pattern.steps(lengths), 0);
-  const stepsForName = sum({ longest, total: longest, count: 1 });
-  return stepsForName > mostForName || sum({ longest, total, count: names.length }) > mostForList;
+  const lengths = { longest, total, count: names.length };
+  return patterns.reduce((steps, pattern) => steps + pattern.steps(lengths), 0);
+}
+
+export function isTooMuchToMatch(patterns: readonly Pattern[], names: readonly string[]): boolean {
+  const longest = names.reduce((most, name) => (name.length > most.length ? name : most), '');
+  return stepsToMatch(patterns, [longest]) > mostForName || stepsToMatch(patterns, names) > mostForList;
 }
 
 export function patternsOf({ whitelist, blacklist }: CompiledFilter): readonly ListedPattern[] {

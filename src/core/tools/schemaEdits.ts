@@ -1,7 +1,7 @@
 /** Edits one argument of a schema (O6). The result takes a call without it exactly if the schema takes the call with it. */
-import { Validator, type Schema as JsonSchema } from '@cfworker/json-schema';
 import { isObject } from '../base/isObject.js';
-import { unlessThrown } from '../base/unlessThrown.js';
+import { mostParts, Steps } from '../base/steps.js';
+import { SchemaJudge, stepsOf, targetOf } from './schemaJudge.js';
 
 type Schema = Readonly<Record<string, unknown>>;
 
@@ -13,20 +13,37 @@ const dependents = ['dependencies', 'dependentRequired', 'dependentSchemas'];
 const wholeKeywords = [...references, ...dependents, 'not', 'if', 'then', 'else', 'const', 'enum'];
 const lists = ['allOf', 'anyOf', 'oneOf'];
 
+/** What is known of the schema that a server gave a tool. All edits share its steps, and are of no use without any. */
+export interface GivenSchema {
+  readonly root: Schema;
+  readonly steps: Steps;
+  readonly judge: SchemaJudge;
+  /** Undefined if the schema is too deep. */
+  readonly references: readonly Reference[] | undefined;
+}
+
+type Reference = { readonly keyword: string; readonly steps: readonly string[] };
+
+export function givenSchema(root: Schema): GivenSchema {
+  const steps = new Steps(mostParts);
+  return { root, steps, judge: new SchemaJudge(root, steps), references: referencesIn(root, steps) };
+}
+
 /** Returns undefined if another part names the argument. */
-export function withFixed(schema: Schema, name: string, value: unknown): FixedSchema | undefined {
-  if (isReferredTo(schema, name)) return undefined;
+export function withFixed(given: GivenSchema, schema: Schema, name: string, value: unknown): FixedSchema | undefined {
+  if (isReferredTo(given, name)) return undefined;
+  const { steps, judge } = given;
   let isKnown = false;
   /** @param takesAll true if the value counts as valid everywhere */
   const edit = (part: Schema, takesAll: boolean): Edited => {
-    if (isNamedBy(part, wholeKeywords, name, schema)) return 'unusable';
+    if (!steps.takeFor(sizeOf(part)) || isNamedBy(given, part, wholeKeywords, name)) return 'unusable';
     const { properties, additionalProperties, patternProperties, propertyNames, unevaluatedProperties } = part;
     const own = isObject(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined;
     if (own !== undefined) isKnown = true;
     if (patternProperties !== undefined && own === undefined && additionalProperties !== undefined) return 'unusable';
     if (unevaluatedProperties !== undefined && own === undefined) return 'unusable';
-    const judge = own ?? additionalProperties;
-    if (!takesAll && !(accepts(propertyNames, name, schema) && accepts(judge, value, schema))) return 'impossible';
+    const taking = own ?? additionalProperties;
+    if (!takesAll && !(judge.accepts(propertyNames, name) && judge.accepts(taking, value))) return 'impossible';
     let edited = without(part, name);
     for (const key of lists) {
       const parts = part[key];
@@ -48,6 +65,12 @@ export function withFixed(schema: Schema, name: string, value: unknown): FixedSc
 
 type Edited = Schema | 'impossible' | 'unusable';
 
+/** Each edit of a part copies these. */
+function sizeOf({ properties, required }: Schema): number {
+  const named = isObject(properties) ? Object.keys(properties).length : 0;
+  return named + (Array.isArray(required) ? required.length : 0);
+}
+
 function without(schema: Schema, name: string): Schema {
   const edited: Record<string, unknown> = { ...schema };
   const { properties, minProperties, maxProperties } = schema;
@@ -68,17 +91,18 @@ function withoutRequired(schema: Schema, name: string): Schema {
 
 /** Returns undefined if another part names the argument. @param isOptional true if a call may leave it out now */
 export function withChanged(
+  given: GivenSchema,
   schema: Schema,
   name: string,
   change: (property: unknown) => unknown,
   isOptional: boolean,
 ): Schema | undefined {
-  if (isReferredTo(schema, name)) return undefined;
-  const root = schema;
+  if (isReferredTo(given, name)) return undefined;
   let [isChanged, isElsewhere] = [false, false];
   const of = (part: Schema): Schema | undefined => {
     const { properties, allOf } = part;
-    if (isNamedBy(part, ['anyOf', 'oneOf', ...wholeKeywords], name, root)) {
+    if (!given.steps.takeFor(sizeOf(part))) return undefined;
+    if (isNamedBy(given, part, ['anyOf', 'oneOf', ...wholeKeywords], name)) {
       if (isOptional) return undefined;
       isElsewhere = true;
     }
@@ -111,86 +135,56 @@ const ofAllNames = [
 /** A deeper part counts as one that names everything, because the walk must end. */
 const deepest = 64;
 
-function isNamedBy(schema: Schema, keywords: readonly string[], name: string, root: Schema): boolean {
+/** True if one of these keywords says something about the argument. Schemas of other arguments do not count. */
+function isNamedBy({ root, steps }: GivenSchema, schema: Schema, keywords: readonly string[], name: string): boolean {
+  const followed = new Set<string>();
+  const has = (names: unknown): boolean => Array.isArray(names) && steps.takeFor(names.length) && names.includes(name);
+  const isNamed = (part: unknown, depth: number): boolean => {
+    if (!isObject(part)) return false;
+    if (depth > deepest || !steps.take()) return true;
+    const isNamedIn = (inner: unknown): boolean => isNamed(inner, depth + 1);
+    const { properties, required, $ref } = part;
+    if (has(required) || (isObject(properties) && Object.hasOwn(properties, name))) return true;
+    if (ofAllNames.some((key) => part[key] !== undefined)) return true;
+    for (const key of dependents) {
+      const dependent = part[key];
+      if (!isObject(dependent)) continue;
+      if (Object.hasOwn(dependent, name)) return true;
+      const dependencies = Object.values(dependent);
+      steps.takeFor(dependencies.length);
+      if (dependencies.some((one) => has(one) || isNamedIn(one))) return true;
+    }
+    if (typeof $ref === 'string' && !followed.has($ref)) {
+      followed.add($ref);
+      if (!$ref.startsWith('#') || isNamedIn(targetOf($ref, root))) return true;
+    }
+    return [...lists, 'not', 'if', 'then', 'else'].flatMap((key) => part[key]).some(isNamedIn);
+  };
   const own = keywords.flatMap((key) => (schema[key] === undefined ? [] : [[key, schema[key]]]));
-  return isNamed(Object.fromEntries(own), name, root, 0, new Set());
+  return isNamed(Object.fromEntries(own), 0);
 }
 
-/** True if a schema for the same object says something about the argument. Schemas of other arguments do not count. */
-function isNamed(schema: unknown, name: string, root: Schema, depth: number, followed: Set<string>): boolean {
-  if (!isObject(schema)) return false;
-  if (depth > deepest) return true;
-  const isNamedIn = (part: unknown): boolean => isNamed(part, name, root, depth + 1, followed);
-  const has = (names: unknown): boolean => Array.isArray(names) && names.includes(name);
-  const { properties, required, $ref } = schema;
-  if (has(required) || (isObject(properties) && Object.hasOwn(properties, name))) return true;
-  if (ofAllNames.some((key) => schema[key] !== undefined)) return true;
-  for (const key of dependents) {
-    const dependent = schema[key];
-    if (!isObject(dependent)) continue;
-    if (Object.hasOwn(dependent, name)) return true;
-    if (Object.values(dependent).some((one) => has(one) || isNamedIn(one))) return true;
-  }
-  if (typeof $ref === 'string' && !followed.has($ref)) {
-    followed.add($ref);
-    if (!$ref.startsWith('#') || isNamedIn(targetOf($ref, root))) return true;
-  }
-  return [...lists, 'not', 'if', 'then', 'else'].flatMap((key) => schema[key]).some(isNamedIn);
-}
-
-export function targetOf(reference: unknown, root: unknown): unknown {
-  return stepsOf(reference)?.reduce<unknown>((part, step) => {
-    const isInside = (isObject(part) || Array.isArray(part)) && Object.hasOwn(part, step);
-    return isInside ? (part as Schema)[step] : undefined;
-  }, root);
-}
-
-/** Reads a pointer (RFC 6901) as Ajv does, which decodes each step separately. */
-function stepsOf(reference: unknown): string[] | undefined {
-  if (reference === '#') return [];
-  if (typeof reference !== 'string' || !reference.startsWith('#/')) return undefined;
-  const steps = reference.slice(2).split('/');
-  try {
-    return steps.map((step) => decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~'));
-  } catch {
-    return undefined;
-  }
+function referencesIn(schema: Schema, steps: Steps): readonly Reference[] | undefined {
+  const found: Reference[] = [];
+  let isWhole = true;
+  const look = (value: unknown, key: string, depth: number): void => {
+    if (typeof value === 'string' && references.includes(key))
+      found.push({ keyword: key, steps: stepsOf(value) ?? [] });
+    if (typeof value !== 'object' || value === null) return;
+    const inner = Object.entries(value);
+    isWhole = depth <= deepest && steps.takeFor(inner.length) && isWhole;
+    if (!isWhole) return;
+    for (const [below, one] of inner) look(one, Array.isArray(value) ? '' : below, depth + 1);
+  };
+  look(schema, '', 0);
+  return isWhole ? found : undefined;
 }
 
 /** True if a reference may lead to the argument itself, to the whole schema, or into a list whose indexes may change. */
-function isReferredTo(schema: Schema, name: string): boolean {
-  const leads = (value: unknown, key: string, depth: number): boolean => {
-    if (depth > deepest) return true;
-    if (typeof value === 'string' && references.includes(key)) {
-      const [first, second] = stepsOf(value) ?? [];
-      if (key !== '$ref' || first === undefined || lists.includes(first)) return true;
-      return first === 'properties' && (second === undefined || second === name);
-    }
-    if (Array.isArray(value)) return value.some((one) => leads(one, '', depth + 1));
-    return isObject(value) && Object.entries(value).some(([inner, one]) => leads(one, inner, depth + 1));
-  };
-  return leads(schema, '', 0);
-}
-
-/** A longer schema or value is not judged, in characters of JSON. */
-const longest = 20_000;
-const isReferring = /"\$ref":/;
-/** Patterns of servers are not run: some take forever. Without its patterns, a schema takes more, or with these less. */
-const patterns = /"pattern(?:Properties)?":/;
-const unsureBesidePatterns =
-  /"(?:not|oneOf|if|contains|const|enum|patternProperties|unevaluated(?:Properties|Items))":/;
-
-/** True if the value is valid, or if that cannot be found out. */
-export function accepts(schema: unknown, value: unknown, { $defs, definitions }: Schema): boolean {
-  if (typeof schema === 'boolean') return schema;
-  if (!isObject(schema)) return true;
-  const own = JSON.stringify(schema);
-  const given = isReferring.test(own) ? JSON.stringify({ $defs, definitions, ...schema }) : own;
-  if (given.length + JSON.stringify(value).length > longest) return true;
-  if (patterns.test(given) && unsureBesidePatterns.test(given)) return true;
-  const whole: unknown = JSON.parse(given, (key, part: unknown) =>
-    key === 'pattern' && typeof part === 'string' ? undefined : part,
-  );
-  // A schema that refers to nothing, or to itself, makes it throw.
-  return unlessThrown(() => new Validator(whole as JsonSchema, '2020-12', true).validate(value).valid) ?? true;
+function isReferredTo({ references: found, steps }: GivenSchema, name: string): boolean {
+  if (!found || !steps.takeFor(found.length)) return true;
+  return found.some(({ keyword, steps: [first, second] }) => {
+    if (keyword !== '$ref' || first === undefined || lists.includes(first)) return true;
+    return first === 'properties' && (second === undefined || second === name);
+  });
 }

@@ -8,7 +8,7 @@ import { unlessThrown } from '../base/unlessThrown.js';
 import { inBrief } from '../protocol/inBrief.js';
 import { mirroredParams, withoutMirroring } from '../protocol/mirroredParams.js';
 import type { OfferedTool } from './catalogue.js';
-import { targetOf } from './schemaEdits.js';
+import { targetOf } from './schemaJudge.js';
 
 const jsonTypes = new Set(['array', 'boolean', 'integer', 'null', 'number', 'object', 'string']);
 const arrayKeywords = ['items', 'prefixItems', 'contains', '$ref', '$dynamicRef'];

@@ -12,7 +12,7 @@ function canonicalUri(uri: string): string | undefined {
   const tail = decoded(more);
   if (path === undefined || tail === undefined) return undefined;
   // A server without support for queries would take it for a part of the path.
-  if (/(^|[/\\])\.\.([/\\]|$)/.test(tail)) return undefined;
+  if (stepsUp(tail) > 0) return undefined;
   const { root, inner } = parted(scheme, path);
   return `${scheme.toLowerCase()}${root}${resolved(inner, root !== '')}${tail}`;
 }
@@ -33,6 +33,25 @@ function decoded(text: string): string | undefined {
     return undefined;
   }
   return /[\0-\x1f\x7f]|%[0-9a-f]{2}/i.test(plain) ? undefined : plain.normalize('NFC');
+}
+
+/** An attack encodes a text a few times. A text that is encoded more often counts as one. */
+const mostEncodings = 5;
+
+/** Counts the steps `..` of a path in the most liberal reading: encoded, in wide or invisible characters, in any frame. */
+export function stepsUp(text: string): number {
+  let [plain, before] = [text, ''];
+  for (let times = 0; plain !== before; times++) {
+    if (times > mostEncodings) return Infinity;
+    before = plain;
+    try {
+      plain = plain.replace(/(?:%[0-9a-f]{2})+/gi, decodeURIComponent);
+    } catch {
+      return Infinity;
+    }
+  }
+  const seen = plain.normalize('NFKC').replace(/[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu, '');
+  return [...seen.matchAll(/(?<![\p{L}\p{N}\p{M}._-])\.\p{Cc}*\.(?![\p{L}\p{N}\p{M}._-])/gu)].length;
 }
 
 /** Separates the root from the part in reach of `..`. Servers tend to read all of `note://a/b` as a path. */

@@ -61,7 +61,7 @@ export class EditNodes {
     const { anchor, tag } = (node ?? {}) as { anchor?: string; tag?: string };
     if (anchor === undefined && tag === undefined) return start;
     const before = this.text.slice(Math.max(0, start - 300), start);
-    return start - (/(?:[&!][^\s,[\]{}]*\s+)+$/.exec(before)?.[0].length ?? 0);
+    return start - (/(?<![^\s,[\]{}])(?:[&!][^\s,[\]{}]*\s+)+$/.exec(before)?.[0].length ?? 0);
   }
 
   /** The span of an entry of a map, or of an item of a list without its dash. */

@@ -1,7 +1,7 @@
 /** Arguments as JSON documents with a schema (E3b). They are never on a disk, and a person closes them without a question. */
 import * as vscode from 'vscode';
 import { isObject } from '../../core/base/isObject.js';
-import { withLocalReferences } from '../../core/tools/localReferences.js';
+import { boundedSchema } from '../../core/tools/localReferences.js';
 import { roundingError } from '../../core/base/exactNumbers.js';
 
 const scheme = 'mcp-toolsets-arguments';
@@ -104,7 +104,7 @@ function encode(value: unknown): Uint8Array {
 
 /** Allows the key `$schema`, which a closed schema would refuse, and removes references that the editor would fetch. */
 function withSchemaKey(given: unknown): unknown {
-  const schema = withLocalReferences(given);
+  const schema = boundedSchema(given);
   if (!isObject(schema)) return schema;
   const { properties } = schema;
   return { ...schema, properties: { ...(isObject(properties) && properties), $schema: { type: 'string' } } };

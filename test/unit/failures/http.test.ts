@@ -52,7 +52,7 @@ describe('advice about failures over HTTP (X3a)', () => {
       assert.match(message, words);
       assert.doesNotMatch(message + fix, blamed);
     }
-    for (const body of ['{"hello":1}', 'hello', '[]', '']) {
+    for (const body of ['{"hello":1}', 'hello', '[]', '', 'event: '.repeat(42)]) {
       assert.match(httpFailure(http, { kind: 'notMcp', contentType: 'application/json', body, url }).message, blamed);
     }
   });

@@ -61,10 +61,11 @@ describe('overrides in the host (O1–O5)', () => {
     const [tool] = host.snapshot.servers[0]?.tools ?? [];
     assert.equal(tool?.tool.description, 'Short.');
     assert.deepEqual(Object.keys(tool.tool.inputSchema.properties ?? {}), ['title', 'label']);
+    assert.ok(tool.tool.inputSchema.required?.includes('label'));
     assert.equal(tool.override?.offered.description, 'Long.');
-    const called = call({ title: 'x', repo: 'other/app' });
+    const called = call({ title: 'x', repo: 'other/app', label: 'bug' });
     const received = await connection.nextCall();
-    assert.deepEqual(received.request.arguments, { title: 'x', repo: 'acme/app' });
+    assert.deepEqual(received.request.arguments, { title: 'x', repo: 'acme/app', label: 'bug' });
     received.answer({ kind: 'result', result: textResult('') });
     await called;
   });
@@ -74,19 +75,23 @@ describe('overrides in the host (O1–O5)', () => {
     host.permission.recheck();
     const refused = await told(call({ label: 'x' }));
     assert.match(refused, /\\"create\\" was not called\. The argument \\"label\\" may not be \\"x\\"\. Allowed: /);
+    assert.match(await told(call({ title: 'x' })), /The argument \\"label\\" may not be left out\. Allowed: /);
     assert.deepEqual([questions.length, connection.calls.length], [0, 0]);
   });
 
   it('a person who is asked sees what will be sent, and nothing else is sent after an edit', async () => {
     permissions = { '*': 'ask' };
     host.permission.recheck();
-    const called = call({ title: 'x' });
+    const called = call({ title: 'x', label: 'bug' });
     await new Promise((resolve) => setImmediate(resolve));
-    assert.deepEqual(questions[0]?.question.arguments, { title: 'x', repo: 'acme/app' });
+    assert.deepEqual(questions[0]?.question.arguments, { title: 'x', label: 'bug', repo: 'acme/app' });
     await edit('acme/other');
     questions[0].answer('once');
     assert.match(await told(called), /have changed since the person saw this call/);
-    assert.match(await told(call({}, { consented: 'create', seen: { repo: 'acme/app' } })), /have changed since/);
+    assert.match(
+      await told(call({ label: 'bug' }, { consented: 'create', seen: { label: 'bug', repo: 'acme/app' } })),
+      /have changed since/,
+    );
     assert.equal(connection.calls.length, 0);
   });
 

@@ -2,7 +2,7 @@
  * The permitted references of a server's schema for the editor (E3): only to itself, because the editor fetches others.
  */
 import assert from 'node:assert/strict';
-import { withLocalReferences } from '../../../src/core/tools/localReferences.js';
+import { boundedSchema, withLocalReferences } from '../../../src/core/tools/localReferences.js';
 import { Random } from '../stress/random.js';
 
 const elsewhere = [
@@ -113,5 +113,32 @@ describe('the references of a schema (E3)', () => {
       assert.deepEqual(withLocalReferences(local), local, seed);
     }
     assert.ok(left > 100, 'some references are local');
+  });
+});
+
+describe('the schema of a document in the editor', () => {
+  it('patterns of the server are removed, and what depends on the names that they match (S2h)', () => {
+    const part = {
+      type: 'object',
+      pattern: '^(a+)+$',
+      patternProperties: { '^(a+)+$': {} },
+      additionalProperties: false,
+    };
+    const kept = { properties: { pattern: { type: 'string' } }, items: { type: 'object' } };
+    assert.deepEqual(boundedSchema({ ...kept, items: part }), kept);
+  });
+
+  it('a schema that is too long with its references is left out (S2h)', () => {
+    const levels = (count: number): object => {
+      const level = (at: number): object => ({
+        allOf: [{ $ref: `#/$defs/a${at + 1}` }, { $ref: `#/$defs/a${at + 1}` }],
+      });
+      const $defs = Object.fromEntries(Array.from({ length: count }, (_, at) => [`a${at}`, level(at)]));
+      return { properties: { a: { $ref: '#/$defs/a0' } }, $defs };
+    };
+    assert.deepEqual(boundedSchema(levels(5)), levels(5));
+    assert.deepEqual(boundedSchema(levels(40)), {});
+    const circle = { properties: { a: { $ref: '#' } } };
+    assert.deepEqual(boundedSchema(circle), circle);
   });
 });

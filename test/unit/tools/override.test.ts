@@ -102,7 +102,12 @@ describe('overrides of tools (O1–O6)', () => {
       { ...text, description: 'Which. Allowed: "b-*".' },
     ],
     ['values of the server', { enum: ['a', 'b-1', 'c', 4] }, ['a', 'b-*'], { enum: ['a', 'b-1'] }],
-    ['a list of texts', { type: 'array', items: text }, ['a'], { type: 'array', items: { ...text, enum: ['a'] } }],
+    [
+      'a list of texts',
+      { type: 'array', items: text },
+      ['a'],
+      { type: 'array', items: { ...text, enum: ['a'] }, minItems: 1 },
+    ],
     [
       'a text or nothing',
       { type: ['string', 'null'] },
@@ -122,7 +127,7 @@ describe('overrides of tools (O1–O6)', () => {
     ['area-ui', true],
     ['area', false],
     [['bug', 'area-ui'], true],
-    [[], true],
+    [[], false],
     [['bug', 'x'], false],
     [['bug', 1], false],
     [[['bug']], false],
@@ -322,6 +327,136 @@ describe('overrides of tools (O1–O6)', () => {
     assert.deepEqual(schema['oneOf'], [{ properties: {} }, other]);
   });
 
+  for (const path of [
+    '/data/..',
+    '/data/../etc/passwd',
+    '/data/a/../../etc',
+    '/data/%2e%2e/etc',
+    '/data/.%2E/etc',
+    '/data/%252e%252e/etc',
+    '/data/%25252525252525252e%2e/etc',
+    '/data/%c0%ae%c0%ae/etc',
+    '/data/%2%65%2%65/etc',
+    '/data/..%2fetc',
+    '/data/..%5cetc',
+    '/data/..\\..\\etc',
+    '/data/a\\..',
+    '/data/..;/etc',
+    '/data/..;x=y/etc',
+    '/data/..?x',
+    '/data/.. /etc',
+    '/data/..\0',
+    '/data/.\0./etc',
+    '/data/.\u200b./etc',
+    '/data/\uff0e\uff0e/etc',
+    '/data/\u2025/etc',
+    '/data/..\u2215etc',
+    '/data/..::$INDEX_ALLOCATION/x',
+    '/data/a ../../etc',
+    '/data/a\n../etc',
+  ]) {
+    it(`the step \`..\` does not lead out of an allowed folder: ${JSON.stringify(path)} (O3)`, () => {
+      const { send } = changed({ properties: { path: text } }, { path: { allow: ['/data/*', 'file:///data/*'] } });
+      for (const value of [path, [path], ['/data/a', path], `file://${path}`]) {
+        assert.equal(send({ path: value }).kind, 'refused', JSON.stringify(value));
+      }
+    });
+  }
+
+  for (const [allow, path] of [
+    ['/data/*', '/data/a/b.txt'],
+    ['/data/*', '/data/..a/b../c..d/...'],
+    ['/data/*', '/data/50%25 of %zz'],
+    ['./*', './...'],
+    ['origin/*', 'origin/main..topic'],
+    ['../shared/*', '../shared/a'],
+    ['/data/*/../*', '/data/a/../b'],
+    ['*..*', 'a/../b'],
+    ['data*', 'data: see ../x'],
+    ['C:\\data\\*', 'C:\\data\\a'],
+    ['/data/../x', '/data/../x'],
+  ] as const) {
+    it(`the pattern ${JSON.stringify(allow)} allows ${JSON.stringify(path)} (O3)`, () => {
+      const { send } = changed({ properties: { path: text } }, { path: { allow: [allow] } });
+      assert.deepEqual(send({ path }), { kind: 'completed', arguments: { path } });
+    });
+  }
+
+  for (const [allow, path] of [
+    ['../shared/*', '../shared/../../etc'],
+    ['/data/..*', '/data/../etc'],
+    ['/data/*../x', '/data/../x'],
+    ['/data/*./x', '/data/../x'],
+    ['C:\\data\\*', 'C:\\data\\..\\x'],
+    ['%2fdata%2f*', '%2fdata%2f..%2fetc'],
+    ['\uff0fdata\uff0f*', '\uff0fdata\uff0f..\uff0fetc'],
+  ] as const) {
+    it(`the pattern ${JSON.stringify(allow)} refuses ${JSON.stringify(path)} (O3)`, () => {
+      const { send } = changed({ properties: { path: text } }, { path: { allow: [allow] } });
+      assert.equal(send({ path }).kind, 'refused');
+    });
+  }
+
+  it('agents see no value of the server with a step `..`, and no such default (O3)', () => {
+    const property = { ...text, enum: ['/data/a', '/data/../b'], default: '/data/../b' };
+    const { schema } = changed({ properties: { path: property } }, { path: { allow: ['/data/*'] } });
+    assert.deepEqual(schema['properties'], { path: { ...text, enum: ['/data/a'] } });
+  });
+
+  it('an argument with `allow` and without a default is required, so no default of the server slips through (O3)', () => {
+    const given = { properties: { path: { ...text, default: '/data/own' }, more: text }, required: ['more'] };
+    const { schema, send } = changed(given, { path: { allow: ['/data/*'] } });
+    assert.deepEqual(schema['required'], ['more', 'path']);
+    const message = 'The argument "path" may not be left out. Allowed: "/data/*".';
+    for (const args of [undefined, {}, { more: 'x' }]) assert.deepEqual(send(args), { kind: 'refused', message });
+    const completing = changed(given, { path: { allow: ['/data/*'], default: { value: '/data/x' } } });
+    assert.deepEqual(completing.schema['required'], ['more']);
+    assert.deepEqual(completing.send({}), { kind: 'completed', arguments: { path: '/data/x' } });
+    // Nobody can send an argument that the server does not have.
+    assert.equal(changed({}, { path: { allow: ['/data/*'] } }).send({}).kind, 'completed');
+  });
+
+  it('an empty list is allowed only as the default of the file, because a server may take its own for it (O3)', () => {
+    const given = { properties: { labels: { type: 'array', items: text } } };
+    const required = changed(given, { labels: { allow: ['bug'] } });
+    assert.equal(required.send({ labels: [] }).kind, 'refused');
+    const { schema, send, faults } = changed(given, { labels: { allow: ['bug'], default: { value: [] } } });
+    assert.deepEqual(faults, []);
+    assert.deepEqual(schema['properties'], {
+      labels: { type: 'array', items: { ...text, enum: ['bug'] }, default: [] },
+    });
+    for (const args of [{}, { labels: [] }])
+      assert.deepEqual(send(args), { kind: 'completed', arguments: { labels: [] } });
+  });
+
+  it('another spelling of an argument does not reach the server beside it (O2, O3)', () => {
+    const given = { properties: { path: text, Repo: text, repo: text } };
+    const { send } = changed(given, { path: { allow: ['/data/*'] }, repo: fixed('acme') });
+    const others = { PATH: '/etc', Path: '/etc', '\uff50ath': '/etc', Repo: 'own', REPO: 'x' };
+    assert.deepEqual(send({ ...others, path: '/data/a', paths: 'x' }), {
+      kind: 'completed',
+      arguments: { path: '/data/a', paths: 'x', Repo: 'own', repo: 'acme' },
+    });
+    assert.equal(send({ PATH: '/data/a' }).kind, 'refused');
+  });
+
+  it('a schema that is too long with its references makes the override unusable (S2h)', () => {
+    const wide = { anyOf: Array.from({ length: 12_000 }, () => ({ type: 'number' })) };
+    const levels = Array.from({ length: 40 }, (_, at) => {
+      const next = { $ref: `#/$defs/a${at + 1}` };
+      return [`a${at}`, { allOf: [next, next] }];
+    });
+    const $defs = { ...(Object.fromEntries(levels) as Schema), a40: text };
+    for (const schema of [{ properties: { a: wide } }, { properties: { a: { $ref: '#/$defs/a0' } }, $defs }]) {
+      for (const override of [fixed('x'), { default: { value: 'x' } }, { allow: ['x'] }]) {
+        const { faults } = changed(schema, { a: override });
+        assert.deepEqual(kinds(faults), ['unusable a']);
+        assert.match(faults[0]?.detail ?? '', /too long/);
+      }
+    }
+    assert.deepEqual(changed({ properties: { a: wide } }, {}, 'Short.').faults, [], 'a description needs no judgement');
+  });
+
   it('a default of the server that `allow` refuses is not shown', () => {
     const property = { ...text, enum: ['fast', 'slow'] };
     const shown = (byDefault: unknown): unknown =>
@@ -422,10 +557,13 @@ describe('generated overrides against an independent reading (O2, O3, O6)', () =
       // Read again, from the rules.
       const own = given[name];
       const texts = Array.isArray(own) ? (own as unknown[]) : [own];
+      const parts = [schema, ...((schema['allOf'] ?? []) as Schema[])];
+      const isKnown = parts.some((one) => name in (one['properties'] as object));
       const isRefused =
         kind === 'allow' &&
-        name in given &&
-        !texts.every((one) => one === allow[0] || (allow[0] === '*' && typeof one === 'string'));
+        (name in given
+          ? !texts.every((one) => one === allow[0] || (allow[0] === '*' && typeof one === 'string'))
+          : isKnown);
       assert.equal(sent.kind === 'refused', isRefused, about());
       if (sent.kind === 'refused') {
         counts.refused += 1;
@@ -448,7 +586,7 @@ describe('generated overrides against an independent reading (O2, O3, O6)', () =
       counts.judged += 1;
     }
     assert.ok(
-      counts.judged > runs / 4 && counts.refused > runs / 50 && counts.unusable > runs / 200,
+      counts.judged > runs / 8 && counts.refused > runs / 50 && counts.unusable > runs / 200,
       JSON.stringify(counts),
     );
   });

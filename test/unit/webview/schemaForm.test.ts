@@ -107,6 +107,14 @@ describe('formOf', () => {
     }
   });
 
+  it('reads a long part only so often, whatever refers to it (S2h)', () => {
+    const long = { enum: Array.from({ length: 100_000 }, (_, at) => at) };
+    const places = Array.from({ length: 900 }, (_, at) => [`p${at}`, { $ref: '#/$defs/long' }]);
+    const properties = { ...(Object.fromEntries(places) as object), last: { type: 'string' } };
+    const form = formOf({ type: 'object', properties, $defs: { long } });
+    assert.equal(form.kind === 'group' && form.members.at(-1)?.field.kind, 'text');
+  });
+
   it('ends for a schema without an end', () => {
     const nested = formOf({ type: 'object', properties: { child: { $ref: '#' } } });
     assert.equal(nested.kind, 'group');

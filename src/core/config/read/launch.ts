@@ -251,7 +251,7 @@ function correctionOf(value: EnvValue | undefined): string | undefined {
 
 /** True if `fetch` takes the value. It drops white space at the ends, as behind a token from a file. */
 export function isHeaderValue(value: string): boolean {
-  const inner = value.replace(/^[\t\n\r ]+|[\t\n\r ]+$/g, '');
+  const inner = value.replace(/^[\t\n\r ]+|(?<![\t\n\r ])[\t\n\r ]+$/g, '');
   return /^[\t\x20-\x7e\x80-\xff]*$/.test(inner);
 }
 

@@ -183,5 +183,5 @@ function withoutQuotation(id: string, said: string): string {
 }
 
 function asClause(said: string): string {
-  return clipped(said.charAt(0).toLowerCase() + said.slice(1).replace(/[.:\s]+$/, ''), 200);
+  return clipped(said.charAt(0).toLowerCase() + said.slice(1).replace(/(?<![.:\s])[.:\s]+$/, ''), 200);
 }

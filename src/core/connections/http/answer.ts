@@ -37,7 +37,7 @@ interface Unfinished {
   readonly getsOn: boolean;
 }
 
-const mayBeJson = /^(?:application\/.*json.*|text\/(?:json|plain)|application\/octet-stream|)$/;
+const mayBeJson = /^(?:application\/.*json|(?:text\/(?:json|plain)|application\/octet-stream|)$)/;
 
 const mostResumptions = 5;
 const firstDelayMs = 1000;

@@ -72,7 +72,7 @@ export async function exchange(request: HttpExchange): Promise<HttpReply> {
 /** Returns undefined if the target may be the address to write, if the person trusts it. */
 export function redirectRemedy(url: URL, target: URL): RedirectRemedy | undefined {
   if (target.href === url.href) return { kind: 'circle' };
-  const withoutSlash = (path: string): string => path.replace(/\/+$/, '');
+  const withoutSlash = (path: string): string => path.replace(/(?<!\/)\/+$/, '');
   const isHost = target.hostname === url.hostname;
   if (withoutSlash(target.pathname) === withoutSlash(url.pathname)) {
     if (target.origin === url.origin || (isHost && target.protocol === 'https:' && url.protocol === 'http:'))
@@ -179,8 +179,8 @@ export function inShort(text: string): string {
 }
 
 function pageText(page: string): string {
-  const title = /<title[^>]*>([^<]*)/i.exec(page)?.[1];
-  const text = page.replace(/<(script|style|head)[\s\S]*?<\/\1>/gi, ' ').replace(/<[^>]*>/g, ' ');
+  const title = /<title[^<>]*>([^<]*)/i.exec(page)?.[1];
+  const text = page.replace(/<(script|style|head)[\s\S]*?<\/\1>/gi, ' ').replace(/<[^<>]*>/g, ' ');
   return title === undefined ? text : `${title}. ${text}`;
 }
 

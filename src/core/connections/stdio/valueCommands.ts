@@ -113,7 +113,7 @@ export class ValueCommands {
       if (!exit) return { kind: 'failed', why: `was stopped because it took longer than ${limitMs / 1000} s${said}` };
       if (exit.signal !== null) return { kind: 'failed', why: `was ended by ${exit.signal}${said}` };
       if (exit.code !== 0) return { kind: 'failed', why: `exited with code ${exit.code}${said}` };
-      const value = stdout.text.replace(/[\r\n]+$/, '');
+      const value = stdout.text.replace(/(?<![\r\n])[\r\n]+$/, '');
       if (value === '') return { kind: 'failed', why: `printed nothing${said}` };
       return { kind: 'printed', value };
     } finally {
