@@ -108,7 +108,7 @@ const commands = new Map<string, Command>(
     },
     engine: { most: 0, takes: ['token-file'], serves: true, does: lazily(serving, 'engine') },
     stop: { most: 0, takes: ['token-file'], does: lazily(serving, 'stop') },
-    entries: { needs: 'The name of an agent', most: 1, takes: ['write', 'token-file'], does: writeEntries },
+    entries: { needs: 'The name of an agent', most: 1, takes: ['write', 'yes', 'token-file'], does: writeEntries },
     calls: { most: 2, takes: ['server', 'agent', 'failed', 'since', 'last', 'follow'], does: lazily(record, 'calls') },
     record: { serves: true, does: lazily(cassettes, 'record') },
     replay: { needs: 'The file of a cassette', most: 1, serves: true, does: lazily(cassettes, 'replay') },

@@ -101,7 +101,7 @@ export function activate(context: vscode.ExtensionContext): void {
         secrets.load(),
         ledger.load(context.workspaceState).catch(failed('Approvals could not be read or moved')),
       ]);
-      if (approved.refused !== undefined) logs.host.write('error', `${approved.path} is not used: ${approved.refused}`);
+      if (ledger.problem !== undefined) logs.host.write('error', ledger.problem);
       return createEngine({
         clock,
         log: logs.host,

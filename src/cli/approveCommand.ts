@@ -24,19 +24,21 @@ export async function approve(run: Run, names: Words, { yes }: Options): Promise
   const approvals = await FolderApprovals.open(run.folder);
   const interruption = new Interruption();
   try {
+    if (approvals.ledger.problem !== undefined) return complain('Nothing is approved.');
     const waiting = approvals.waiting(servers.filter(({ id }) => names.length === 0 || names.includes(id)));
     if (waiting.length === 0 && names.length > 0) return await acceptChanges(run, names, yes);
     if (waiting.length === 0) return run.json ? print('[]') : print('No server waits for approval.');
     if (run.json) print(toJson(waiting));
-    if (yes || !isTerminal()) {
-      if (!run.json) print(approvals.review(waiting));
-      if (!yes)
-        return complain('Nothing is approved: whether these may start is asked at a terminal, or said by --yes.');
-    } else if (!(await approvals.agrees(waiting, interruption.signal))) {
-      return complain('Nothing is approved.');
+    const isAsked = !yes && isTerminal();
+    if (!isAsked && !run.json) print(approvals.review(waiting));
+    if (!isAsked && !yes) {
+      return complain('Nothing is approved: whether these may start is asked at a terminal, or said by --yes.');
     }
-    if (!(await approvals.approve(waiting))) return 1;
-    return run.json ? 0 : print(`Approved: ${waiting.map(({ server }) => server).join(', ')}.`);
+    const agreed = yes ? waiting : await approvals.agreed(waiting, interruption.signal);
+    if (agreed.length === 0) return complain('Nothing is approved.');
+    if (!(await approvals.approve(agreed))) return 1;
+    if (!run.json) print(`Approved: ${agreed.map(({ server }) => server).join(', ')}.`);
+    return agreed.length < waiting.length ? 1 : 0;
   } finally {
     interruption.dispose();
     approvals.dispose();
@@ -46,6 +48,7 @@ export async function approve(run: Run, names: Words, { yes }: Options): Promise
 /** Accepts exactly the shown changes, even if the servers list others before the answer. */
 async function acceptChanges(run: Run, names: Words, yes: boolean): Promise<number> {
   const offers = await keptOffers(false, true);
+  if (!offers.isUsable) return 1;
   const only = names.length === 1 ? names[0] : undefined;
   let shown: readonly OfferChange[] = [];
   const accept = async ({ host, started, signal }: RunningHost): Promise<number> => {
@@ -57,11 +60,12 @@ async function acceptChanges(run: Run, names: Words, yes: boolean): Promise<numb
     if (changes.length === 0) return 0;
     shown = [...shown, ...changes];
     const { now, before } = offerReview(changes, (file) => file);
-    if (!run.json) {
-      if (before !== undefined) print(`As it was accepted:\n\n${before}\nAs it is now:\n`);
-      print(now);
-    }
-    if (!yes && !(await agreesOnTerminal('Accept this as it is shown now?', signal))) {
+    const review = before === undefined ? now : `As it was accepted:\n\n${before}\nAs it is now:\n\n${now}`;
+    const isAsked = !yes && isTerminal();
+    if (!isAsked && !run.json) print(review);
+    const about = changes.map(({ server, kind, original }) => `${server}: ${kind} ${original}`).join(', ');
+    const agreement = { review, about: [about], question: 'Accept this as it is shown now?' };
+    if (!yes && !(isAsked && (await agreesOnTerminal(agreement, signal)))) {
       return complain('Nothing is accepted: that is asked at a terminal, or said by --yes.');
     }
     offers.accept(changes);

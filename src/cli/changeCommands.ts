@@ -18,10 +18,12 @@ import { version } from '../../package.json';
 import { readConfig, textIfThere } from './configFile.js';
 import { FolderApprovals } from './folderApprovals.js';
 import { tokenFileFor } from './gateways.js';
+import { Interruption } from './interruption.js';
 import { lineDifference } from './lineDifference.js';
 import type { Options, Words } from './options.js';
 import { complain, complainLines, complainOf, misuse, print, reasonOf, toJson } from './output.js';
 import { inOrder, isOfFile } from './render.js';
+import { isTerminal } from './terminalQuestion.js';
 import type { Run } from './withHost.js';
 
 type Place = Readonly<Record<'root' | 'file' | 'label', string>>;
@@ -35,12 +37,11 @@ function writeChange({ root, file, before, after }: Change): void {
   if (after !== before) writeInside(root, file, { before, after });
 }
 
-/** @param approved a sentence about approvals, or an empty text */
-function show({ file, label, before, after, report }: Change, isWritten: boolean, approved = ''): void {
+function show({ file, label, before, after, report }: Change, isWritten: boolean): void {
   if (after !== before) print(lineDifference(before, after, label));
   complainLines(report.trimEnd());
-  if (after === before && approved === '') return;
-  complainLines(`\n${isWritten ? `Wrote ${file}.` : 'Nothing is written yet. Add --write to write it.'}${approved}`);
+  if (after === before) return;
+  complainLines(`\n${isWritten ? `Wrote ${file}.` : 'Nothing is written yet. Add --write to write it.'}`);
 }
 
 export function importFile({ folder, json }: Run, [label = '']: Words, { format: name, write }: Options): number {
@@ -94,7 +95,8 @@ function startOf(
 }
 
 export async function writeEntries(run: Run, [name]: Words, options: Options): Promise<number> {
-  const { write } = options;
+  const { write, yes } = options;
+  if (yes && !write) return misuse('--yes approves what the entries start, so it needs --write.');
   const agent = agentKinds.find((kind) => kind === name);
   if (!agent) return misuse(`Unknown agent "${name}". Known agents: ${agentKinds.join(', ')}.`);
   const home = homedir();
@@ -102,6 +104,7 @@ export async function writeEntries(run: Run, [name]: Words, options: Options): P
   if (!place) return complain('This agent keeps its servers in a file of the folder, but no folder is given.');
   const { file } = place;
   const approvals = await FolderApprovals.open(run.folder);
+  const interruption = new Interruption();
   try {
     const text = textIfThere(file, largestForeignFile);
     const label = file.startsWith(run.folder + path.sep) ? path.relative(run.folder, file) : file;
@@ -127,20 +130,23 @@ export async function writeEntries(run: Run, [name]: Words, options: Options): P
     if (plan.kind === 'impossible') return complain(`Nothing was written: ${plan.reason}.`);
     const change = changeOf({ ...place, label }, text, plan);
     const starts = approvals.waiting(servers);
-    if (starts.length > 0 && !run.json) {
+    const isAsked = write && !yes && isTerminal();
+    if (starts.length > 0 && !run.json && !isAsked) {
       complainLines(`These entries start what you have not approved.\n\n${approvals.review(starts)}`);
     }
     if (write) writeChange(change);
     if (write && start.cli !== undefined) await writeLauncher(home, start.cli);
-    const isApproved = !write || starts.length === 0 || (await approvals.approve(starts));
-    const approves = starts.length > 0 && isApproved && approvals.passing(starts) === undefined;
-    const approved = ` The servers above are ${write ? 'approved' : 'approved by that too'}.`;
     if (run.json) print(toJson({ file, entries: plan.entries, starts, written: write }));
-    else show(change, write, approves ? approved : '');
-    return isApproved ? 0 : 1;
+    else show(change, write);
+    const agreed = yes ? starts : isAsked ? await approvals.agreed(starts, interruption.signal) : [];
+    if (agreed.length > 0 && !(await approvals.approve(agreed))) return 1;
+    const left = starts.filter((launch) => !agreed.includes(launch));
+    if (left.length > 0) complain(approvals.waitingLine(left));
+    return 0;
   } catch (error) {
     return complain(`Nothing was written: ${reasonOf(error)}.`);
   } finally {
+    interruption.dispose();
     approvals.dispose();
   }
 }

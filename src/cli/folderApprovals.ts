@@ -1,8 +1,8 @@
-/** Decides which servers a command may start (S1i): each server that the person approved anywhere, and each server that `ask` adds. */
+/** Decides which servers a command may start (S1i): those that the person approved, anywhere or when `ask` asks. */
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { launchOf } from '../core/approval/approvals.js';
-import { approveCommand, reviewTexts } from '../core/approval/approvalTexts.js';
+import { approveCommand, commandLine, reviewTexts } from '../core/approval/approvalTexts.js';
 import type { LaunchDescription } from '../core/approval/fingerprint.js';
 import { ApprovalLedger } from '../core/approval/ledger.js';
 import { systemClock } from '../core/base/clock.js';
@@ -12,17 +12,18 @@ import { approvalsFile, isUserFile } from '../core/config/sources.js';
 import { isInsideAny } from '../core/files/realFiles.js';
 import { SharedFile } from '../core/files/sharedFile.js';
 import type { StatusSnapshot } from '../core/reconcile/status.js';
-import { complain, reasonOf } from './output.js';
+import { complain, newLines, reasonOf } from './output.js';
 import { agreesOnTerminal, isTerminal } from './terminalQuestion.js';
 
 export interface Consent {
   /** True if everything may start, for this run. */
   readonly approve: boolean;
-  /** False for a command that an agent starts: it must not ask on the terminal, and only approved servers start. */
+  /** False for a command that an agent starts: it must not ask on the terminal. */
   readonly asks?: boolean;
-  /** True for a program that goes on, and that perhaps nobody watches. */
-  readonly goesOn?: boolean;
 }
+
+/** In one question. All of them have room on a small screen. */
+const mostAtOnce = 4;
 
 export class FolderApprovals {
   private constructor(
@@ -37,11 +38,13 @@ export class FolderApprovals {
     const ledger = new ApprovalLedger({
       store: file,
       asks: () => asks,
+      startsRevoked: !asks,
       isUsersOwn: (source) => isUserFile(source, [folder], homedir()),
       isInWorkspace: (directory) => isInsideAny(directory, [folder]),
     });
+    const told = newLines(complain);
+    ledger.onDidChange(() => told(ledger.problem === undefined ? [] : [ledger.problem]));
     await ledger.load();
-    if (file.refused !== undefined) complain(`${file.path} is not used: ${file.refused}.`);
     return new FolderApprovals(folder, file, ledger);
   }
 
@@ -52,29 +55,29 @@ export class FolderApprovals {
       .filter((launch) => this.ledger.judge(launch) === 'pending');
   }
 
-  /** Asks at a terminal. Elsewhere, the command is the consent to servers of the folder that were never approved (S1i). */
+  /** Asks at a terminal. Elsewhere, only a word of the person starts what waits (S1i). */
   async ask(waiting: readonly LaunchDescription[], consent: Consent, signal: AbortSignal): Promise<void> {
     if (waiting.length === 0) return;
     if (consent.approve) this.ledger.allow(waiting);
-    else if (consent.asks === false) return;
-    else if (isTerminal()) {
-      if (await this.agrees(waiting, signal)) await this.approve(waiting);
-    } else {
-      // A program that goes on is it only while nothing is approved, as in CI, or if no approval can be kept (S1h).
-      const isConsent = !consent.goesOn || this.ledger.servers.length === 0;
-      const isNew = (one: LaunchDescription): boolean =>
-        !isUserFile(one.source, [this.folder], homedir()) && this.ledger.approvedBefore(one) === undefined;
-      this.ledger.allow(waiting.filter((one) => isNew(one) && (isConsent || !this.ledger.isKept(one))));
-    }
+    else if (consent.asks !== false) await this.approve(await this.agreed(waiting, signal));
   }
 
-  agrees(waiting: readonly LaunchDescription[], signal: AbortSignal): Promise<boolean> {
-    const what = waiting.length === 1 ? `"${waiting[0]?.server}"` : `these ${waiting.length} servers`;
-    return agreesOnTerminal(`${this.review(waiting)}\nLet ${what} start?`, signal);
+  /** Resolves to the launches that the person lets start; none without a terminal. */
+  async agreed(waiting: readonly LaunchDescription[], signal: AbortSignal): Promise<readonly LaunchDescription[]> {
+    let agreed: readonly LaunchDescription[] = [];
+    for (let at = 0; at < waiting.length && !signal.aborted && isTerminal(); at += mostAtOnce) {
+      const some = waiting.slice(at, at + mostAtOnce);
+      const what = some.length === 1 ? `"${some[0]?.server}"` : `these ${some.length} servers`;
+      const about = some.map((launch) => `${launch.server}: ${commandLine(launch)}`);
+      const agreement = { review: this.review(some), about, question: `Let ${what} start?` };
+      if (await agreesOnTerminal(agreement, signal)) agreed = [...agreed, ...some];
+    }
+    return agreed;
   }
 
   /** Resolves to true if the approval outlives this run. */
   async approve(waiting: readonly LaunchDescription[]): Promise<boolean> {
+    if (waiting.length === 0) return false;
     try {
       await this.ledger.approve(waiting);
     } catch (error) {
@@ -102,16 +105,22 @@ export class FolderApprovals {
     return note + reviewTexts(pending, label).now;
   }
 
-  waitingLines({ servers }: Pick<StatusSnapshot, 'servers'>): string[] {
+  /** Returns one line about all servers that wait, or none. @param asks false if the command does not take --approve */
+  waitingLines({ servers }: Pick<StatusSnapshot, 'servers'>, asks: boolean): string[] {
+    const waiting = servers.flatMap(({ approval }) => (approval.kind === 'pending' ? [approval.launch] : []));
+    if (waiting.length === 0) return [];
+    const it = waiting.length === 1 ? 'it' : 'them';
+    return [`${this.waitingLine(waiting)}${asks ? ` --approve starts ${it} for this run.` : ''}`];
+  }
+
+  waitingLine(waiting: readonly LaunchDescription[]): string {
+    const ids = waiting.map(({ server }) => server);
+    const [wait, it] = ids.length === 1 ? ['waits', 'it'] : ['wait', 'them'];
     const folder = samePath('.', this.folder) ? undefined : this.folder;
-    return servers.flatMap(({ id, approval }) => {
-      if (approval.kind !== 'pending') return [];
-      const how =
-        approval.isKept === false
-          ? 'An approval holds for one run here. At a terminal, every command but `connect` asks.'
-          : `Run \`${approveCommand(id, folder)}\`, or approve it in the editor.`;
-      return [`${id} waits for approval. ${how}`];
-    });
+    const how = waiting.every((launch) => this.ledger.isKept(launch))
+      ? `Run \`${approveCommand(ids.join(' '), folder)}\`, or approve ${it} in the editor.`
+      : 'An approval holds for one run here. At a terminal, every command but `connect` asks.';
+    return `${ids.join(', ')} ${wait} for approval. ${how}`;
   }
 
   dispose(): void {

@@ -24,12 +24,19 @@ export async function keptOffers(holdsBack: boolean, accepts = false): Promise<O
   const folder = path.join(path.dirname(approvalsFile(homedir())), 'offers');
   const file = new SharedFile(path.join(folder, 'base.json'), systemClock);
   await file.open();
+  const { content } = file;
   const texts = offerTextsIn(folder);
+  const stored = content.kind === 'text' ? storedJson(content.text) : content.kind === 'absent' ? [] : undefined;
+  if (!Array.isArray(stored)) {
+    const reason = content.kind === 'unreadable' ? content.reason : 'it is no whole JSON list';
+    const effect = 'so everything that servers offer counts as changed';
+    complain(`${file.path} is not usable, ${effect}: ${reason}. Mend it, or rename it and approve again.`);
+  }
   return new OfferLedger({
     storage: {
-      get: () => [...launchesIn(file.text).values()],
+      get: () => stored ?? null,
       update: (_, launches) =>
-        file.change((text) => {
+        file.change((text = '[]') => {
           const kept = launchesIn(text);
           for (const [launch, ours] of launchesIn(JSON.stringify(launches))) {
             const theirs = kept.get(launch);
@@ -47,10 +54,11 @@ export async function keptOffers(holdsBack: boolean, accepts = false): Promise<O
   });
 }
 
-function launchesIn(text: string | undefined): Map<unknown, Record<string, unknown>> {
-  const stored = text === undefined ? [] : storedJson(text);
-  const launches = Array.isArray(stored) ? stored.filter(isObject) : [];
-  return new Map(launches.map((launch) => [launch['fingerprint'], launch]));
+/** Throws for a text that was not understood. An entry of another form stays as it is. */
+function launchesIn(text: string): Map<unknown, Fields> {
+  const stored = storedJson(text);
+  if (!Array.isArray(stored)) throw new Error('their file is no whole JSON list');
+  return new Map(stored.map((launch) => [isObject(launch) ? launch['fingerprint'] : launch, launch as Fields]));
 }
 
 /** Returns the guards of a host that serves other programs, and the note about their capabilities for the next host. */

@@ -59,7 +59,9 @@ function list(run: Run, id: string | undefined, of: Lists): Promise<number> {
     if (id !== undefined && wanted.length === 0) return complain(`There is no server "${id}".`);
     const { json, table, isFailure } = of(wanted, among(running, id));
     print(run.json ? toJson(json) : table);
-    return problems.some(isOfFile) || isFailure ? 1 : 0;
+    // A server without approval could have offered more.
+    const isShort = wanted.some(({ state }) => state.kind === 'pending');
+    return problems.some(isOfFile) || isFailure || isShort ? 1 : 0;
   });
 }
 

@@ -31,8 +31,8 @@ Commands
   stop              end the engine of the folder, with its servers
   entries <agent>   show what entries for the toolsets would change in the file of another agent: claude-code, codex,
                     copilot-cli, opencode, kilo, gemini-cli, qwen-code, cursor, cline, continue, windsurf or
-                    antigravity, and what they start that you have not approved (--write writes the entries and approves
-                    that)
+                    antigravity, and what they start that you have not approved (--write writes the entries and asks
+                    about that; --yes approves it)
   calls, calls export <file>
                     show the last calls of every agent on this folder, or write them to a file as JSON Lines
                     (--server ID, --agent NAME, --failed, --since 10m, --last N; --follow shows new ones as they end)
@@ -47,9 +47,8 @@ Commands
 Options
   -C, --folder DIR  the folder that holds .minds/mcp.yaml (default: the current one; connect also looks
                     above it, up to the root of the repository)
-  --approve         start all servers for this run, also those that wait for your approval. Without it, a terminal asks
-                    you; elsewhere the servers of the folder start, except those that changed since you approved
-                    them; serve starts only approved ones, unless you never approved any
+  --approve         start all servers for this run, also those that wait for your approval, as in CI. Without it, a
+                    terminal asks you, and elsewhere only approved servers start
   --json            print JSON
   --allow, --ask, --deny PATTERN
                     allow, ask about or refuse calls of the tools that PATTERN matches; wins over
@@ -68,12 +67,12 @@ function put(stream: NodeJS.WriteStream, text: string | Uint8Array): void {
 let last: Promise<unknown> = Promise.resolve();
 
 /** Holds all other output to the terminal until `ask` has its answer. Questions wait for one another. */
-export function aloneOnTerminal<Answer>(ask: (write: (text: string) => void) => Promise<Answer>): Promise<Answer> {
+export function aloneOnTerminal<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
   const answer = last.then(async () => {
     const waiting: (() => void)[] = [];
     held = waiting;
     try {
-      return await ask((text) => void process.stderr.write(withoutHidden(text)));
+      return await ask();
     } finally {
       held = undefined;
       for (const write of waiting) write();

@@ -29,7 +29,7 @@ export async function serveFolder(run: Run, _: Words, options: Options): Promise
   if (!(port < 65_536)) return misuse(`"${given}" is not a port. Use a number from 0 to 65535.`);
   const tokenFile = tokenFileFor(run, options);
   const { guards, onClient } = await servingGuards(run.folder, holdChanged);
-  return await withHost({ ...run, ...guards, approvesEdits, goesOn: true }, async (running) => {
+  return await withHost({ ...run, ...guards, approvesEdits }, async (running) => {
     const program = { kind: 'serve', version } as const;
     const endpoint = await openEndpoint(run, running, { port, tokenFile, program, onClient });
     if (typeof endpoint === 'number') return endpoint;

@@ -3,7 +3,9 @@ import { withoutMark } from '../core/base/byteOrderMark.js';
 import path from 'node:path';
 import { systemClock } from '../core/base/clock.js';
 import type { DisposableStore } from '../core/base/disposables.js';
-import { watchFile } from '../core/files/watchedFile.js';
+import { FileRefused } from '../core/base/textFile.js';
+import { refuseForeign } from '../core/files/sharedFile.js';
+import { realDisk, watchFile, type Disk } from '../core/files/watchedFile.js';
 import type { Host } from '../core/host/hostContract.js';
 import { toolPermissions, type ToolPermission } from '../core/tools/permissions.js';
 import { textIfThere } from './configFile.js';
@@ -14,6 +16,14 @@ type Rules = Readonly<Record<string, unknown>>;
 
 type PermissionOptions = Readonly<Partial<Record<ToolPermission, readonly string[] | undefined>>>;
 
+const disk: Disk = {
+  ...realDisk,
+  read: async (file) => {
+    refuseForeign(file);
+    return await realDisk.read(file);
+  },
+};
+
 export class PersonsPermissions {
   private constructor(
     private readonly file: string,
@@ -23,14 +33,18 @@ export class PersonsPermissions {
 
   static readonly none = new PersonsPermissions('', {}, {});
 
-  /** Returns a sentence that says why the file cannot be read. Then no tool may be called. */
+  /** Returns a sentence that says why the file is not usable. Then no tool may be called. */
   static read(home: string, options: PermissionOptions): PersonsPermissions | string {
     const file = path.join(home, '.minds', 'permissions.json');
     try {
+      refuseForeign(file);
       const own = rulesOf(file, textIfThere(file));
       return typeof own === 'string' ? own : new PersonsPermissions(file, options, own);
     } catch (error) {
-      return `${file} cannot be read: ${(error as Error).message}`;
+      const { code, message } = error as NodeJS.ErrnoException;
+      // Without a home folder, there is no file.
+      if (code === 'ENOTDIR') return new PersonsPermissions(file, options, {});
+      return error instanceof FileRefused ? message : `${file} cannot be read: ${message}`;
     }
   }
 
@@ -47,7 +61,7 @@ export class PersonsPermissions {
 
   /** Makes edits of the file count at once. An invalid file changes nothing and causes a message. */
   follow({ permission }: Pick<Host, 'permission'>, store: DisposableStore): void {
-    const watched = store.add(watchFile(this.file, { clock: systemClock, pollMs: 500 }));
+    const watched = store.add(watchFile(this.file, { clock: systemClock, pollMs: 500, disk }));
     store.add(
       watched.onDidChange((content) => {
         const own =

@@ -110,7 +110,7 @@ export async function withHost(run: Run, use: (running: RunningHost) => Promise<
   );
   core.recorder.onDidRecord((lines) => record.note(lines));
   const waiting = newLines(complain);
-  host.onDidChange((snapshot) => waiting(approvals.waitingLines(snapshot)));
+  host.onDidChange((snapshot) => waiting(approvals.waitingLines(snapshot, run.asks !== false)));
   const store = new DisposableStore('command');
   const closings: (() => Promise<void>)[] = [];
   try {

@@ -34,6 +34,7 @@ const readers = new Set([
 
 const allowed: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'cli/cassetteCommands.ts': { createWriteStream: 'It adds to a cassette that a person names.' },
+  'cli/terminalQuestion.ts': { openSync: 'It opens the terminal of the person.' },
   'core/files/realFiles.ts': {
     'ftruncateSync mkdirSync openSync writeSync': 'The writer: it looks where links lead, before and after it opens.',
   },

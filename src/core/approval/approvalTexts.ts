@@ -2,6 +2,7 @@
 import { folded, halfWidth, pageWidth } from '../base/folded.js';
 import { inert, inertLines, oneLine, type Inert } from '../base/inert.js';
 import type { LaunchDescription, LaunchPart } from './fingerprint.js';
+import { shellWord } from '../base/paths.js';
 import { shortList } from '../base/text.js';
 
 /** The width of the labels. It is the same in all documents, so that a comparison shows no other difference. */
@@ -20,10 +21,10 @@ export function commandLine({ parts }: LaunchDescription): string {
   return started.map(({ shown }) => shown).join(' ');
 }
 
-export function approveCommand(server: string, folder?: string): string {
-  const isPlain = folder === undefined || /^[\w./:\\-]+$/.test(folder);
-  const word = isPlain ? folder : process.platform === 'win32' ? `"${folder}"` : `'${folder.replaceAll("'", `'\\''`)}'`;
-  return oneLine(`mcp-toolsets approve ${server}${word === undefined ? '' : ` -C ${word}`}`);
+/** @param servers one id, or several with blanks between them */
+export function approveCommand(servers: string, folder?: string): string {
+  const place = folder === undefined ? '' : ` -C ${shellWord(folder)}`;
+  return oneLine(`mcp-toolsets approve ${servers}${place}`);
 }
 
 export function launchLines({ parts }: LaunchDescription): string[] {

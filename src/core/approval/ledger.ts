@@ -1,7 +1,7 @@
 /**
  * Keeps the approvals of a person (S1). A person approves a launch and not a server, so that a return to an earlier launch
  * needs no new question. Invariant: a folder cannot approve itself. If the store lies inside the folder of a config file,
- * only approvals of this process count.
+ * only approvals of this process count. A text that was not understood approves nothing, and no write replaces it.
  */
 import { Emitter, type Event } from '../base/events.js';
 import { DisposableStore, type Disposable } from '../base/disposables.js';
@@ -20,7 +20,10 @@ export interface Storage {
 
 export interface ApprovalStore {
   readonly path: string;
-  readonly text: string | undefined;
+  readonly content:
+    | { readonly kind: 'absent' }
+    | { readonly kind: 'text'; readonly text: string }
+    | { readonly kind: 'unreadable'; readonly reason: string };
   readonly onDidChange: Event<void>;
   open(): Promise<void>;
   change(edit: (text: string | undefined) => string): Promise<void>;
@@ -30,6 +33,8 @@ interface ApprovalLedgerDeps {
   readonly store: ApprovalStore;
   /** Returns true if a person wants to be asked. `recheck` has to be called when this changes. */
   readonly asks: () => boolean;
+  /** True if a server needs no question even after a person revoked its approval. */
+  readonly startsRevoked?: boolean;
   readonly isUsersOwn?: (file: string) => boolean;
   readonly isInWorkspace?: (folder: string) => boolean;
   /** Called after a revocation when the server no longer serves, so that none of its offers is noted again. */
@@ -49,6 +54,18 @@ interface Approved {
   readonly revoked: readonly ApprovedServer[];
 }
 
+type Understood =
+  /** `whole` also has the entries and fields of a later product, which approve nothing and stay. */
+  | { readonly kind: 'usable'; readonly whole: Whole; readonly approved: Approved }
+  | { readonly kind: 'unusable'; readonly reason: string };
+
+type Stored = Understood | { readonly kind: 'absent' };
+
+type Whole = Readonly<Record<'approvals' | 'revoked', readonly unknown[]>>;
+
+const none: Approved = { launches: [], revoked: [] };
+const empty = '{"version":1,"approvals":[]}';
+
 const earlierKey = 'mcpToolsets.approvals';
 /** The limits for one server and for all. The oldest launches are dropped first. */
 const mostLaunches = 20;
@@ -57,7 +74,7 @@ const mostOfAll = 1000;
 export class ApprovalLedger implements Approvals, Disposable {
   private readonly ended = new DisposableStore('approvals of the user');
   private readonly changes = this.ended.add(new Emitter<void>());
-  private stored: readonly LaunchDescription[] = [];
+  private state: Stored = { kind: 'absent' };
   /** Approvals of this process only: not stored, or not trusted from there. */
   private here: readonly LaunchDescription[] = [];
 
@@ -67,7 +84,10 @@ export class ApprovalLedger implements Approvals, Disposable {
     const { store } = deps;
     this.ended.add(
       store.onDidChange(() => {
-        this.stored = approvedIn(store.text).launches;
+        const { content } = store;
+        const { kind } = content;
+        if (kind === 'unreadable') this.state = { kind: 'unusable', reason: content.reason };
+        else this.state = kind === 'text' ? understood(content.text) : content;
         this.changes.fire();
       }),
     );
@@ -77,9 +97,9 @@ export class ApprovalLedger implements Approvals, Disposable {
   async load(earlier?: Storage): Promise<void> {
     await this.deps.store.open();
     const kept = earlier?.get(earlierKey);
-    if (!earlier || kept === undefined) return;
+    if (!earlier || kept === undefined || this.state.kind === 'unusable') return;
     const found = Array.isArray(kept) ? kept.filter(isDescription) : [];
-    const { launches, revoked } = approvedIn(this.deps.store.text);
+    const { launches, revoked } = this.stored;
     const known = new Set(launches.map(({ fingerprint }) => fingerprint));
     const isRevoked = (launch: LaunchDescription): boolean => revoked.some((one) => sameServer(one, launch));
     const missing = found.filter((launch) => !known.has(launch.fingerprint) && !isRevoked(launch));
@@ -87,13 +107,22 @@ export class ApprovalLedger implements Approvals, Disposable {
     await earlier.update(earlierKey, undefined);
   }
 
+  /** Says why the stored approvals do not count, and how to mend that. */
+  get problem(): string | undefined {
+    const { state } = this;
+    if (state.kind !== 'unusable') return undefined;
+    return `${this.deps.store.path} approves nothing, because ${state.reason}. Mend it, or rename it and approve again.`;
+  }
+
   get servers(): readonly ApprovedServer[] {
-    const all = [...this.stored, ...this.here].map((one) => ({ one, key: keyOf(one) }));
+    const all = [...this.stored.launches, ...this.here].map((one) => ({ one, key: keyOf(one) }));
     return [...new Map(all.map(({ one, key }) => [key, one])).values()];
   }
 
   judge(launch: LaunchDescription): 'approved' | 'pending' | 'notAsked' {
-    return this.deps.asks() ? this.judgeAsking(launch) : 'notAsked';
+    const { asks, startsRevoked } = this.deps;
+    const isAsked = asks() || (startsRevoked !== true && this.mayBeRevoked(launch));
+    return isAsked ? this.judgeAsking(launch) : 'notAsked';
   }
 
   judgeAsking(launch: LaunchDescription): 'approved' | 'pending' | 'notAsked' {
@@ -144,13 +173,16 @@ export class ApprovalLedger implements Approvals, Disposable {
   async revoke(server: ApprovedServer): Promise<void> {
     const others = <T extends ApprovedServer>(all: readonly T[]): T[] => all.filter((one) => !sameServer(one, server));
     this.here = others(this.here);
-    this.stored = others(this.stored);
-    this.changes.fire();
-    this.deps.forgetOffers?.(server);
-    await this.change(({ launches, revoked }) => ({
+    const without = ({ launches, revoked }: Approved): Approved => ({
       launches: others(launches),
       revoked: [...others(revoked), { server: server.server, source: server.source }],
-    }));
+    });
+    const { state } = this;
+    if (state.kind === 'usable') this.state = { ...state, approved: without(state.approved) };
+    this.changes.fire();
+    this.deps.forgetOffers?.(server);
+    // A later product could take an unknown entry of the server for its approval.
+    await this.change(without, (unknown) => !isServer(unknown) || !sameServer(unknown, server));
   }
 
   recheck(): void {
@@ -161,8 +193,17 @@ export class ApprovalLedger implements Approvals, Disposable {
     this.ended.dispose();
   }
 
+  private get stored(): Approved {
+    return this.state.kind === 'usable' ? this.state.approved : none;
+  }
+
+  /** An unusable store does not say what was revoked. */
+  private mayBeRevoked(launch: LaunchDescription): boolean {
+    return this.state.kind === 'unusable' || this.stored.revoked.some((one) => sameServer(one, launch));
+  }
+
   private known(folder: string): readonly LaunchDescription[] {
-    return this.holdsStore(folder) ? this.here : [...this.stored, ...this.here];
+    return this.holdsStore(folder) ? this.here : [...this.stored.launches, ...this.here];
   }
 
   /** Such a folder could bring its own approvals. */
@@ -170,11 +211,20 @@ export class ApprovalLedger implements Approvals, Disposable {
     return isBelow(this.deps.store.path, folder);
   }
 
-  private change(edit: (approved: Approved) => Approved): Promise<void> {
-    return this.deps.store.change((text) => {
-      const { launches, revoked } = edit(approvedIn(text));
-      const whole = { version: 1, approvals: launches.slice(-mostOfAll), revoked: revoked.slice(-mostOfAll) };
-      return `${JSON.stringify(whole, null, 1)}\n`;
+  private change(edit: (approved: Approved) => Approved, stays = (_: unknown): boolean => true): Promise<void> {
+    return this.deps.store.change((text = empty) => {
+      const before = understood(text);
+      if (before.kind === 'unusable') throw new Error(before.reason);
+      const { launches, revoked } = edit(before.approved);
+      const { whole } = before;
+      const approvals = whole.approvals.filter((one) => !isDescription(one) && stays(one));
+      const others = whole.revoked.filter((one) => !isServer(one));
+      const after = {
+        ...whole,
+        approvals: [...approvals, ...launches.slice(-mostOfAll)],
+        revoked: [...others, ...revoked.slice(-mostOfAll)],
+      };
+      return `${JSON.stringify(after, null, 1)}\n`;
     });
   }
 }
@@ -190,14 +240,15 @@ function withApproved({ launches, revoked }: Approved, approved: readonly Launch
   return { launches: next, revoked: revoked.filter((one) => !approved.some((other) => sameServer(one, other))) };
 }
 
-function approvedIn(text: string | undefined): Approved {
-  const stored = text === undefined ? undefined : storedJson(text);
-  if (!isObject(stored) || stored['version'] !== 1) return { launches: [], revoked: [] };
-  const { approvals, revoked } = stored;
-  return {
-    launches: Array.isArray(approvals) ? approvals.filter(isDescription) : [],
-    revoked: Array.isArray(revoked) ? revoked.filter(isServer) : [],
-  };
+function understood(text: string): Understood {
+  const unusable = (reason: string): Understood => ({ kind: 'unusable', reason });
+  const stored = storedJson(text);
+  if (!isObject(stored)) return unusable('it is no whole JSON object');
+  const { version, approvals, revoked = [] } = stored;
+  if (version !== 1) return unusable('another version of MCP Toolsets wrote it');
+  if (!Array.isArray(approvals) || !Array.isArray(revoked)) return unusable('it has no list of approvals');
+  const approved = { launches: approvals.filter(isDescription), revoked: revoked.filter(isServer) };
+  return { kind: 'usable', whole: { ...stored, approvals, revoked }, approved };
 }
 
 export function sameServer(a: ApprovedServer, b: ApprovedServer): boolean {

@@ -1,7 +1,8 @@
 /**
  * Keeps the first list of each approved launch, its tools, prompts and instructions, and the changes that a person has
  * accepted (S3), in the storage of the workspace. An entry with an error counts as not seen yet. Invariant: a person
- * accepts exactly the `OfferChange` that they saw, whatever the server offers now.
+ * accepts exactly the `OfferChange` that they saw, whatever the server offers now. A store that was not understood is no
+ * baseline: everything counts as changed, and no write replaces it.
  */
 import { BoundedMap } from '../base/boundedMap.js';
 import type { Disposable } from '../base/disposables.js';
@@ -65,12 +66,14 @@ export class OfferLedger implements Disposable {
   private readonly launches = new BoundedMap<string, SeenLaunch>(mostLaunches);
   private storing: Promise<void> = Promise.resolve();
   private isDue = false;
+  readonly isUsable: boolean;
 
   /** Fires when a change was accepted, when a server was forgotten, and when `holdsBack` changed. */
   readonly onDidChange = this.changes.event;
 
   constructor(private readonly deps: OfferLedgerDeps) {
     const stored = deps.storage.get(key);
+    this.isUsable = stored === undefined || Array.isArray(stored);
     for (const seen of Array.isArray(stored) ? stored.flatMap(readLaunch) : [])
       this.launches.set(seen.fingerprint, seen);
   }
@@ -79,7 +82,8 @@ export class OfferLedger implements Disposable {
   note(launch: ReviewedLaunch, all: readonly ReviewedOffers[], redact: Redact, order: SeenLaunch['order'] = []): void {
     const lists = all.map(listedOf);
     const known = this.launches.get(launch.fingerprint);
-    const seen = known ?? seenLaunch(launch, new Map(lists[0]), new Map(lists[0]), []);
+    const baseline = this.isUsable ? lists[0] : [];
+    const seen = known ?? seenLaunch(launch, new Map(baseline), new Map(baseline), []);
     // Setting it again renews it.
     this.launches.set(launch.fingerprint, seen);
     const kept = order.join().length > longestOrder ? [] : order;
@@ -163,7 +167,7 @@ export class OfferLedger implements Disposable {
   }
 
   private store(): void {
-    if (this.isDue) return;
+    if (this.isDue || !this.isUsable) return;
     this.isDue = true;
     this.storing = this.storing.then(() => this.write()).catch(this.deps.onStoreFailure);
   }
@@ -230,9 +234,8 @@ function writtenLaunch({ fingerprint, server, source, declared, prints, order }:
 
 function readLaunch(written: unknown): SeenLaunch[] {
   if (!isObject(written)) return [];
-  const { fingerprint, server, source, declared, tools, order } = written;
+  const { fingerprint, server, source, declared, order } = written;
   if (typeof fingerprint !== 'string' || typeof server !== 'string' || typeof source !== 'string') return [];
-  if (!Array.isArray(tools)) return [];
   const prints: SeenLaunch['prints'] = new Map();
   for (const kind of allKinds) {
     const entries = written[kinds[kind]];

@@ -65,3 +65,9 @@ function comparable(file: string): string {
   const real = realPath(file);
   return process.platform === 'win32' ? real.toLowerCase() : real;
 }
+
+/** Writes one word of a command line for the shell of this system. */
+export function shellWord(word: string): string {
+  if (/^[\w./:\\-]+$/.test(word)) return word;
+  return process.platform === 'win32' ? `"${word}"` : `'${word.replaceAll("'", `'\\''`)}'`;
+}

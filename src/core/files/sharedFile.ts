@@ -1,29 +1,51 @@
 /**
  * A text in the user's home that several processes follow and change. A change reads it again under a lock, so two at once
  * lose nothing. Invariants: a reader finds the whole old or new text. Texts writable by others, and links, are never read.
+ * A text that cannot be read is never replaced.
  */
-import { lstat } from 'node:fs/promises';
+import { lstatSync, statSync } from 'node:fs';
+import path from 'node:path';
 import type { Clock } from '../base/clock.js';
 import { DisposableStore, type Disposable } from '../base/disposables.js';
 import { Emitter } from '../base/events.js';
 import { OneByOne } from '../base/oneByOne.js';
 import { makePrivateFile } from '../base/privateFile.js';
-import { anyBytes, FileRefused, largestForeignFile, readTextFile } from '../base/textFile.js';
+import { shellWord } from '../base/paths.js';
+import { FileRefused, largestForeignFile, readTextFile } from '../base/textFile.js';
 import { underLock } from './fileLock.js';
 import { watchFolderOf } from './folderWatch.js';
 import { readContent, realDisk, watchFile, type Disk, type FileContent, type WatchedFile } from './watchedFile.js';
 
-/** Other users of the machine could have written an open file. Windows keeps a home folder closed. */
+/**
+ * Throws a `FileRefused` with a way to mend it if another user of the machine could have written the file. A missing file
+ * passes. Windows keeps a home folder closed.
+ */
+export function refuseForeign(file: string): void {
+  const { getuid } = process;
+  if (!getuid) return;
+  for (const [place, mode] of [
+    [path.dirname(file), 'go-w'],
+    [file, '600'],
+  ] as const) {
+    const found = statSync(place, { throwIfNoEntry: false });
+    // A link to a file on a missing disk is no missing file.
+    if (!found && lstatSync(place, { throwIfNoEntry: false })) {
+      throw new FileRefused(file, `${place} is a link to nothing`);
+    }
+    if (!found) return;
+    if (![0, getuid()].includes(found.uid)) throw new FileRefused(file, `another user owns ${place}`);
+    if ((found.mode & 0o022) !== 0) {
+      throw new FileRefused(file, `others may write ${place}. \`chmod ${mode} ${shellWord(place)}\` mends this`);
+    }
+  }
+}
+
 const disk: Disk = {
   ...realDisk,
   read: async (file) => {
-    const found = await lstat(file);
-    if (found.isSymbolicLink()) throw new FileRefused(file, 'it is a link');
-    const { getuid } = process;
-    if (getuid && ((found.mode & 0o022) !== 0 || found.uid !== getuid())) {
-      throw new FileRefused(file, 'others may write it');
-    }
-    return await readTextFile(file, largestForeignFile, anyBytes);
+    if (lstatSync(file).isSymbolicLink()) throw new FileRefused(file, 'it is a link');
+    refuseForeign(file);
+    return await readTextFile(file, largestForeignFile);
   },
 };
 
@@ -41,14 +63,9 @@ export class SharedFile implements Disposable {
     private readonly pollMs?: number,
   ) {}
 
-  /** Undefined without a reliable text, and before `open`. */
-  get text(): string | undefined {
-    return textOf(this.watched?.content);
-  }
-
-  get refused(): string | undefined {
-    const { content } = this.watched ?? {};
-    return content?.kind === 'unreadable' ? content.reason : undefined;
+  /** Absent before `open`. */
+  get content(): FileContent {
+    return this.watched?.content ?? { kind: 'absent' };
   }
 
   async open(): Promise<void> {
@@ -62,10 +79,12 @@ export class SharedFile implements Disposable {
     await this.watched.readNow();
   }
 
-  /** Replaces the text by the result of `edit` for the present one. Resolves after listeners received it. */
+  /** Replaces the text by the result of `edit` for the present one. Resolves after listeners received it. Rejects for an unreadable text. */
   change(edit: (text: string | undefined) => string): Promise<void> {
     const replace = async (): Promise<void> => {
-      const before = textOf(await readContent(disk, this.path));
+      const content = await readContent(disk, this.path);
+      if (content.kind === 'unreadable') throw new FileRefused(this.path, content.reason);
+      const before = content.kind === 'text' ? content.text : undefined;
       const after = edit(before);
       if (after !== before) await makePrivateFile(this.path, after);
     };
@@ -75,8 +94,4 @@ export class SharedFile implements Disposable {
   dispose(): void {
     this.store.dispose();
   }
-}
-
-function textOf(content: FileContent | undefined): string | undefined {
-  return content?.kind === 'text' ? content.text : undefined;
 }

@@ -135,8 +135,11 @@ async function writeEntries(
     },
     title: 'with the toolsets',
     report: ({ report }) => ['Agent.md', `# ${agents[kind].program}\n\n${report}${startText(unseen)}`],
-    question: ({ entries: { length } }) =>
-      inert`Write ${length === 1 ? 'this entry' : `these ${length} entries`} to ${label}?`,
+    question: ({ entries: { length } }) => {
+      const names = unseen.map(({ server }) => `“${server}”`).join(', ');
+      const approves = names === '' ? '' : ` This approves ${names}.`;
+      return inert`Write ${length === 1 ? 'this entry' : `these ${length} entries`} to ${label}?${approves}`;
+    },
     yes: 'Write',
   });
   if (!agreed) return false;

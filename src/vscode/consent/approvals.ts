@@ -26,6 +26,8 @@ export function askForApprovals(slot: EngineSlot, ledger: ApprovalLedger): vscod
       const waiting = launches();
       const isNew = waiting.some(({ launch }) => !asked.has(launch.fingerprint));
       asked = new Set(waiting.map(({ launch }) => launch.fingerprint));
+      const { problem } = ledger;
+      if (isNew && problem !== undefined) void window.showWarningMessage(inert`${problem}`);
       if (isNew) void ask(waiting);
     }),
     onDidChangeSettings(['mcpToolsets.approval'], () => ledger.recheck()),

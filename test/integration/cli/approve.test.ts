@@ -1,13 +1,16 @@
 /** Approval on the command line (S1): shown launches, questions, and starts without a question. */
 import assert from 'node:assert/strict';
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { ApprovalStage } from '../../support/core/approvalStage.js';
 import type { CommandLine } from '../../support/core/commandLine.js';
 import { configText } from '../../support/core/configText.js';
 import { Serving } from '../../support/core/serving.js';
 import { Terminal, terminalsMissing } from '../../support/core/terminal.js';
-import { suiteNotHere } from '../../support/notHere.js';
+import { systemClock } from '../../../src/core/base/clock.js';
+import { SharedFile } from '../../../src/core/files/sharedFile.js';
+import { ApprovalLedger } from '../../../src/core/approval/ledger.js';
+import { posixIt, suiteNotHere } from '../../support/notHere.js';
 
 describe('approval on the command line (S1)', () => {
   let stage: ApprovalStage;
@@ -67,29 +70,77 @@ describe('approval on the command line (S1)', () => {
     });
   });
 
-  it('A command without a terminal starts new servers for its run, and a server changed after its approval waits', async () => {
-    cli.save({ a: stage.server('a') });
-    assert.match((await cli.run('call', 'a_echo', '{"text":"hello"}')).stdout, /hello/);
-    assert.deepEqual(stage.stored, [], 'nothing is kept of it');
-    await stage.approve();
-    stage.forgetRuns();
-    cli.save({ a: stage.server('a', { env: { MORE: '1' } }) });
-    const refused = await cli.run('call', 'a_echo', '{"text":"hello"}');
-    assert.equal(refused.code, 1);
-    assert.match(
-      refused.stderr,
-      /^a waits for approval\. Run `mcp-toolsets approve a`, or approve it in the editor\.$/m,
-    );
+  it('A command without a terminal starts approved servers only, and names --approve in one line (S1i)', async () => {
+    cli.save({ a: stage.server('a'), b: stage.server('b') });
+    const waits = (names: string): RegExp =>
+      new RegExp(`^${names} for approval\\. Run \`mcp-toolsets approve .*--approve `);
+    const commands = [
+      ['status'],
+      ['tools'],
+      ['tools', 'a'],
+      ['resources'],
+      ['prompts'],
+      ['check', '--start'],
+      ['call', 'a_echo', '{"text":"hello"}'],
+      ['read', 'file:///x'],
+      ['prompt', 'x'],
+      ['explain', 'a_echo'],
+    ];
+    for (const args of commands) {
+      const { code, stderr } = await cli.run(...args);
+      assert.equal(code, 1, `${args.join(' ')}: ${stderr}`);
+      const lines = stderr.split('\n').filter((line) => line.includes('--approve'));
+      assert.equal(lines.length, 1, stderr);
+      assert.match(lines[0] ?? '', waits('a, b wait'));
+    }
     assert.deepEqual(stage.ran, []);
-    assert.match((await cli.run('call', 'a_echo', '{"text":"hello"}', '--approve')).stdout, /hello/);
+    await stage.approve('a');
+    assert.match((await cli.run('call', 'a_echo', '{"text":"hello"}')).stdout, /hello/);
+    assert.equal((await cli.run('tools', 'a')).code, 0);
+    const all = await cli.run('tools');
+    assert.deepEqual([all.code, /a_echo/.test(all.stdout)], [1, true]);
+    assert.match(all.stderr, waits('b waits'));
+    assert.deepEqual(stage.ran, ['a']);
+  }).timeout(180_000);
+
+  it('A changed and a revoked server wait without a terminal, and --approve starts them for this run (S1i)', async () => {
+    cli.save({ a: stage.server('a') });
+    await stage.approve();
+    const call = ['call', 'a_echo', '{"text":"hello"}'];
+    const refuses = async (): Promise<void> => {
+      stage.forgetRuns();
+      const { code, stderr } = await cli.run(...call);
+      assert.equal(code, 1);
+      assert.match(
+        stderr,
+        /^a waits for approval\. Run `mcp-toolsets approve a`, or approve it in the editor\. --approve/m,
+      );
+      assert.deepEqual(stage.ran, []);
+      const kept = stage.stored;
+      assert.match((await cli.run(...call, '--approve')).stdout, /hello/);
+      assert.deepEqual(stage.stored, kept, 'it stores nothing');
+    };
+    cli.save({ a: stage.server('a', { env: { MORE: '1' } }) });
+    await refuses();
+    cli.save({ a: stage.server('a') });
+    const store = new SharedFile(cli.approvalsFile, systemClock);
+    const ledger = new ApprovalLedger({ store, asks: () => true });
+    await ledger.load();
+    await ledger.revoke(ledger.servers[0] ?? assert.fail('nothing was approved'));
+    ledger.dispose();
+    store.dispose();
+    await refuses();
     assert.equal((await cli.run('connect', 'a', '--approve')).code, 2);
   });
 
-  it('`serve` without a terminal starts the current files, and later changes wait for approval', async () => {
+  it('`serve` without a terminal waits for the first approval too, and starts each server at once after it (S1i)', async () => {
     cli.save({ a: stage.server('a') });
-    const serving = await Serving.begin(cli, ['a', 'mcp_admin']);
+    const serving = await Serving.begin(cli, ['mcp_admin']);
     try {
-      assert.deepEqual([stage.ran, stage.stored], [['a'], []]);
+      await serving.until(/^a waits for approval\. .* --approve starts it for this run\.$/m);
+      assert.deepEqual(stage.ran, []);
+      await stage.approve('a');
+      await serving.until('a  http');
       cli.save({ a: stage.server('a'), b: stage.server('b') });
       await serving.until('b waits for approval');
       assert.deepEqual(stage.ran, ['a']);
@@ -100,19 +151,76 @@ describe('approval on the command line (S1)', () => {
     }
   });
 
-  it('`serve` without a terminal starts only what is approved, as soon as anything is', async () => {
+  posixIt('Windows has no such modes')(
+    'An approvals file that is not usable approves nothing, says why, and no command replaces it (S1h)',
+    async () => {
+      cli.save({ a: stage.server('a') });
+      await stage.approve();
+      const { approvalsFile: file } = cli;
+      const text = readFileSync(file, 'utf8');
+      for (const [spoilt, mode, why] of [
+        [text, 0o664, /chmod 600 \S+approvals\.json/],
+        [text.slice(0, text.length / 2), 0o600, /no whole JSON/],
+        [text.replace('"version": 1', '"version": 2'), 0o600, /another version/],
+      ] as const) {
+        writeFileSync(file, spoilt);
+        chmodSync(file, mode);
+        stage.forgetRuns();
+        for (const args of [
+          ['call', 'a_echo', '{"text":"hello"}'],
+          ['approve', '--yes'],
+          ['entries', 'windsurf', '--write', '--yes'],
+        ]) {
+          const { code, stderr } = await cli.run(...args);
+          assert.equal(code, 1, stderr);
+          assert.match(stderr, why);
+          assert.match(stderr, /approvals\.json approves nothing, because/);
+        }
+        assert.deepEqual([stage.ran, readFileSync(file, 'utf8'), statSync(file).mode & 0o777], [[], spoilt, mode]);
+        assert.match((await cli.run('call', 'a_echo', '{"text":"hello"}', '--approve')).stdout, /hello/);
+      }
+    },
+  );
+
+  posixIt('Windows has no such modes')('Permissions that others may write permit no command (S4)', async () => {
+    mkdirSync(path.join(cli.home, '.minds'), { recursive: true });
+    const file = path.join(cli.home, '.minds', 'permissions.json');
+    writeFileSync(file, '{"*":"deny"}');
     cli.save({ a: stage.server('a') });
-    await stage.approve();
-    stage.forgetRuns();
-    cli.save({ a: stage.server('a'), b: stage.server('b') });
-    const serving = await Serving.begin(cli, ['a']);
-    try {
-      await serving.until('b waits for approval. Run `mcp-toolsets approve b`');
-      assert.deepEqual(stage.ran, ['a']);
-    } finally {
-      await serving.end();
+    for (const [spoil, why] of [
+      [(): void => chmodSync(file, 0o664), /others may write .*chmod 600/],
+      [
+        (): void => {
+          rmSync(file);
+          symlinkSync(path.join(cli.home, 'nothing'), file);
+        },
+        /link to nothing/,
+      ],
+    ] as const) {
+      spoil();
+      const { code, stderr } = await cli.run('call', 'a_echo', '{"text":"hello"}', '--approve');
+      assert.equal(code, 1);
+      assert.match(stderr, why);
     }
+    assert.deepEqual(stage.ran, []);
   });
+
+  posixIt('Windows has no such modes')(
+    'A baseline that is not usable makes everything changed, and stays (S3b)',
+    async () => {
+      cli.save({ a: stage.server('a') });
+      await stage.approve();
+      assert.deepEqual(await stage.namesFor('a', '--hold-changed'), ['a_echo']);
+      const file = path.join(cli.home, '.minds', 'offers', 'base.json');
+      const text = readFileSync(file, 'utf8').slice(0, 40);
+      writeFileSync(file, text);
+      assert.deepEqual(await stage.namesFor('a', '--hold-changed'), []);
+      const { code, stderr } = await cli.run('approve', 'a', '--yes');
+      assert.equal(code, 1);
+      assert.match(stderr, /base\.json is not usable, so everything that servers offer counts as changed/);
+      assert.equal(readFileSync(file, 'utf8'), text);
+    },
+  );
 
   it('`serve --approve` without a terminal starts the current files for its run', async () => {
     cli.save({ a: stage.server('a') });
@@ -138,19 +246,23 @@ describe('approval on the command line (S1)', () => {
     assert.match((await cli.run('approve', 'a')).stdout, /nothing that was offered has changed/);
   }).timeout(180_000);
 
-  it('Writing entries approves their launches after it has shown them', async () => {
+  it('Writing entries shows what they start, and only --yes or a yes at a terminal approves it (S1j)', async () => {
     cli.save({ a: stage.server('a'), off: stage.server('off', { enabled: false }) });
     const shown = await cli.run('entries', 'windsurf');
     assert.match(shown.stderr, /These entries start what you have not approved\.[^]*argument {5}a\n/);
-    assert.match(shown.stderr, /Add --write to write it\. The servers above are approved by that too\./);
-    assert.deepEqual(stage.stored, []);
     const written = await cli.run('entries', 'windsurf', '--write');
     assert.equal(written.code, 0);
-    assert.match(written.stderr, /argument {5}a\n/);
+    assert.match(written.stderr, /argument {5}a\n[^]*Wrote [^]*\na waits for approval\. Run `mcp-toolsets approve a`/);
+    assert.deepEqual(stage.stored, []);
+    assert.equal((await cli.run('entries', 'windsurf', '--yes')).code, 2);
+    const answered = await cli.run('entries', 'windsurf', '--write', '--yes');
+    assert.equal(answered.code, 0);
+    assert.match(answered.stderr, /argument {5}a\n/);
+    assert.doesNotMatch(answered.stderr, /waits/);
     assert.deepEqual(stage.storedNames, ['a']);
     assert.deepEqual(await stage.namesFor('a'), ['a_echo']);
     cli.save({ a: stage.server('evil') });
-    const json = await cli.run('entries', 'windsurf', '--json');
+    const json = await cli.run('entries', 'windsurf', '--write', '--json');
     assert.equal((JSON.parse(json.stdout) as { starts: unknown[] }).starts.length, 1);
     assert.equal(stage.stored.length, 1);
   });
@@ -163,14 +275,13 @@ describe('approval on the command line (S1)', () => {
     const why = /The approval of "a" holds for this run only: .*approvals\.json.*`mcp-toolsets serve`/;
     for (const args of [
       ['approve', 'a', '--yes'],
-      ['entries', 'windsurf', '--write'],
+      ['entries', 'windsurf', '--write', '--yes'],
     ]) {
       const { code, stdout, stderr } = await cli.run(...args);
       assert.equal(code, 1);
       assert.match(stderr, why);
       assert.doesNotMatch(stdout + stderr, /Approved|are approved/);
     }
-    assert.doesNotMatch((await cli.run('entries', 'windsurf')).stderr, /approved by that too/);
     assert.deepEqual(stage.stored, []);
   });
 
@@ -216,6 +327,97 @@ describe('approval on the command line (S1)', () => {
       assert.equal(await terminal.end(), 130);
       assert.equal(stage.stored.length, 2);
     });
+
+    it('`entries --write` asks at a terminal, and only a yes approves (S1j)', async () => {
+      cli.save({ a: stage.server('a') });
+      for (const [typed, count] of [
+        ['\n', 0],
+        ['y\n', 1],
+      ] as const) {
+        terminal = new Terminal(cli.commandOf('entries', 'windsurf', '--write'), cli.folder, 100);
+        await terminal.until(/(?:Wrote|already there)[^]*Let "a" start\? \[y\]es, \[N\]o: $/);
+        terminal.type(typed);
+        assert.equal(await terminal.end(), 0, terminal.shown);
+        assert.equal(stage.stored.length, count);
+        await terminal.close();
+      }
+    });
+
+    const shell = (line: string): ConstructorParameters<typeof Terminal>[0] => {
+      const { command, args, env } = cli.commandOf('tools');
+      const tools = [command, ...args].map((word) => `'${word}'`).join(' ');
+      return { command: '/bin/bash', args: ['-c', line.replaceAll('TOOLS', tools)], env };
+    };
+
+    for (const line of [
+      'TOOLS 2>/dev/null | cat',
+      'TOOLS </dev/null',
+      'TOOLS </dev/null >/dev/null 2>&1',
+      "echo '{}' | TOOLS >out 2>err",
+    ]) {
+      it(`A question comes to the controlling terminal: ${line} (S1i)`, async () => {
+        cli.save({ a: stage.server('a') });
+        terminal = new Terminal(shell(`${line}; stty -a`), cli.folder, 100);
+        await terminal.until(/Let "a" start\? \[y\]es, \[N\]o: $/);
+        assert.deepEqual(stage.ran, []);
+        terminal.type('y\n');
+        await terminal.end();
+        assert.match(terminal.shown, /[^-]icanon/, 'the terminal has its mode again');
+        assert.deepEqual([stage.ran, stage.storedNames], [['a'], ['a']]);
+      });
+    }
+
+    it('A job in the background asks nobody and does not stop (S1i)', async () => {
+      cli.save({ a: stage.server('a') });
+      terminal = new Terminal(shell('set -m; TOOLS & wait $!; echo "exit $?"'), cli.folder, 100);
+      await terminal.until(/a waits for approval\. [^]*exit 1/);
+      await terminal.end();
+      assert.doesNotMatch(terminal.shown, /\[N\]o|Stopped/);
+      assert.deepEqual(stage.ran, []);
+    });
+
+    it('A terminal that vanishes during a question ends the command, and starts nothing (S1i)', async () => {
+      cli.save({ a: stage.server('a') });
+      terminal = new Terminal(shell('TOOLS 2>/dev/null'), cli.folder, 100);
+      await terminal.until(/Let "a" start\?/);
+      await terminal.close();
+      await cli.untilGone();
+      assert.deepEqual(stage.ran, []);
+    });
+
+    it('A long review comes page by page, and the question repeats the name and the command (S1i)', async () => {
+      const long = 'x'.repeat(100_000);
+      cli.save({ a: stage.server('a', { args: ['-e', `1;${long};2`] }) });
+      for (const [key, again] of [
+        ['q', false],
+        ['\r', true],
+      ] as const) {
+        terminal = new Terminal(shell('stty rows 24 cols 80; TOOLS; echo "exit $?"'), cli.folder, 80);
+        let seen = 0;
+        for (let at = 0; !/Let "a" start/.test(terminal.shown); at = terminal.shown.length) {
+          const { shown } = terminal;
+          await terminal.until(new RegExp(`^[^]{${at}}[^]*(?:gives no answer: |\\[N\\]o: )$`));
+          const page = terminal.shown.slice(shown.length).split('\r\n');
+          assert.ok(page.length <= 25, String(page.length));
+          if (/\[N\]o/.test(page.at(-1) ?? '')) break;
+          terminal.type(key);
+          seen++;
+          if (!again) break;
+        }
+        if (again) {
+          assert.ok(seen > 50);
+          assert.match(
+            terminal.shown,
+            /\r\n {2}\| a: \S+ -e "?1;x+\r\n[^]{0,300}more lines above\r\nLet "a" start\? \[y\]es, \[N\]o: $/,
+          );
+          terminal.type('\n');
+        }
+        await terminal.until(/exit 1/);
+        await terminal.end();
+        assert.deepEqual([stage.ran, stage.stored], [[], []]);
+        await terminal.close();
+      }
+    }).timeout(120_000);
 
     it('An interrupted question starts nothing', async () => {
       cli.save({ a: stage.server('a') });

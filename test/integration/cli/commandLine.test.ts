@@ -75,7 +75,7 @@ describe('command line', () => {
       [['connect', '--yes'], '--yes', why],
       [['connect', '--port', '1'], '--port', ''],
       [['call', 'x', '--start'], '--start', ''],
-      [['entries', 'codex', '--yes'], '--yes', ''],
+      [['import', 'x.json', '--yes'], '--yes', ''],
       [['replay', 'x.jsonl', '--approve'], '--approve', ''],
     ] as const) {
       it(`An option of another command is refused: ${args.join(' ')}`, async () => {

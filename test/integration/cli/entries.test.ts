@@ -62,7 +62,7 @@ describe('mcp-toolsets entries', () => {
   });
 
   it('An entry serves the folder itself, and reaches `serve` of the folder if it runs', async () => {
-    assert.equal((await cli.run('entries', 'claude-code', '--write')).code, 0);
+    assert.equal((await cli.run('entries', 'claude-code', '--write', '--yes')).code, 0);
     const alone = await startEntry('alpha');
     const command = (): string[] => cli.processes().map((found) => found.command);
     assert.ok((await pidOf(alone)) > 0);

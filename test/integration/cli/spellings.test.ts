@@ -50,7 +50,7 @@ describe('spellings of the folder', () => {
     cli.useHome(spellings[0] ?? '');
     const said = new Set<string>();
     for (const folder of spellings) {
-      const serving = await Serving.begin(cli, ['a'], '-C', folder);
+      const serving = await Serving.begin(cli, ['a'], '--approve', '-C', folder);
       said.add(serving.token);
       await serving.end();
     }

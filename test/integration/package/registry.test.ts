@@ -12,7 +12,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { version } from '../../../package.json';
-import { CommandLine, type Output } from '../../support/core/commandLine.js';
+import { apart, CommandLine, type Output } from '../../support/core/commandLine.js';
 import { configText, rawWith } from '../../support/core/configText.js';
 import { within } from '../../support/core/within.js';
 import { freePort } from '../../support/freePort.js';
@@ -109,7 +109,7 @@ describe('the package in a registry', function () {
   });
 
   async function run(home: string, bin: string, command: string, ...args: string[]): Promise<Output> {
-    return await cli.finishBeside(spawn(command, args, { cwd: folderOf(home), env: envOf(home, bin) }));
+    return await cli.finishBeside(spawn(command, args, { cwd: folderOf(home), env: envOf(home, bin), ...apart }));
   }
 
   function folderOf(home: string): string {
@@ -126,7 +126,8 @@ describe('the package in a registry', function () {
       writeFileSync(path.join(folder, '.minds', 'mcp.yaml'), configText({ alpha: rawWith(['echo']) }));
       const which = await run(home, bin, 'node', '--version');
       assert.equal(which.stdout, `v${node}\n`);
-      const written = await run(home, bin, 'npx', '-y', `mcp-toolsets@${version}`, 'entries', 'claude-code', '--write');
+      const ours = ['-y', `mcp-toolsets@${version}`];
+      const written = await run(home, bin, 'npx', ...ours, 'entries', 'claude-code', '--write', '--yes');
       assert.equal(written.code, 0, written.stderr);
       const { mcpServers } = JSON.parse(readFileSync(path.join(folder, '.mcp.json'), 'utf8')) as {
         mcpServers: Record<string, { command: string; args: string[] }>;

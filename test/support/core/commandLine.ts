@@ -33,6 +33,9 @@ import { configText, type Servers } from './configText.js';
 import { everyProcessOf, runVariable } from './stage.js';
 import { untilSo, within } from './within.js';
 
+/** A session of its own has no terminal, so no command asks the developer. Windows would open a window for it. */
+export const apart = { detached: process.platform !== 'win32' } as const;
+
 const starting = new Set('check status tools explain call resources read prompts prompt serve connect'.split(' '));
 
 let built: Promise<string> | undefined;
@@ -126,7 +129,7 @@ export class CommandLine {
 
   begin(...args: string[]): ChildProcess {
     const { command, args: words, env } = this.commandOf(...args);
-    return spawn(command, words, { cwd: this.folder, env });
+    return spawn(command, words, { cwd: this.folder, env, ...apart });
   }
 
   get approvalsFile(): string {
@@ -159,7 +162,8 @@ export class CommandLine {
   npm(name: 'npm' | 'npx', args: readonly string[], cwd = this.folder): ChildProcess {
     const cli = path.join(path.dirname(process.execPath), 'node_modules/npm/bin', `${name}-cli.js`);
     const onWindows = process.platform === 'win32';
-    return spawn(onWindows ? process.execPath : name, onWindows ? [cli, ...args] : args, { cwd, env: this.env });
+    const words = onWindows ? [cli, ...args] : args;
+    return spawn(onWindows ? process.execPath : name, words, { cwd, env: this.env, ...apart });
   }
 
   /** Waits for its end, and checks that none of its processes are left. */

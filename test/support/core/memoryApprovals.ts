@@ -14,6 +14,10 @@ export class MemoryApprovals implements ApprovalStore {
     return (JSON.parse(this.text ?? '{}') as { approvals?: unknown[] }).approvals ?? [];
   }
 
+  get content(): ApprovalStore['content'] {
+    return this.text === undefined ? { kind: 'absent' } : { kind: 'text', text: this.text };
+  }
+
   open(): Promise<void> {
     this.changes.fire();
     return Promise.resolve();

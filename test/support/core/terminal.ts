@@ -27,7 +27,8 @@ export class Terminal {
 
   constructor({ command, args, env }: Program, cwd: string, columns = 80) {
     const words = [command, ...args].map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(' ');
-    const line = `stty cols ${columns} -echo; exec ${words}`;
+    // Most reviews fit on such a screen.
+    const line = `stty cols ${columns} rows 60 -echo; exec ${words}`;
     this.child = spawn('script', ['-qfec', line, '/dev/null'], { cwd, env: { ...env, SHELL: '/bin/sh' } });
     this.ended = once(this.child, 'close');
     this.child.stdout?.on('data', (chunk) => {

@@ -181,35 +181,92 @@ describe('approval ledger (S1)', () => {
   });
 
   const whole = { version: 1, approvals: [launch('a', '1')] };
-  for (const [text, verdict] of [
-    ['text', 'pending'],
-    ['7', 'pending'],
-    ['', 'pending'],
-    [`${JSON.stringify(whole)}}`, 'pending'],
-    ['['.repeat(100_000), 'pending'],
-    [JSON.stringify({ ...whole, version: 2 }), 'pending'],
-    [JSON.stringify({ ...whole, approvals: { a: 1 } }), 'pending'],
-    [JSON.stringify(whole), 'approved'],
-    [JSON.stringify({ ...whole, approvals: [null, 1, { server: 'a' }, ...whole.approvals] }), 'approved'],
-    ...[
-      { server: 7 },
-      { parts: undefined },
-      ...[{}, { label: 'command' }, { shown: 'x' }, { label: 'command', shown: 'x', digest: 1 }].map((part) => ({
-        parts: [part],
-      })),
-    ].map(
-      (wrong) => [JSON.stringify({ version: 1, approvals: [{ ...launch('a', '1'), ...wrong }] }), 'pending'] as const,
-    ),
+  for (const [text, why] of [
+    ['text', /no whole JSON/],
+    ['7', /no whole JSON/],
+    ['', /no whole JSON/],
+    [JSON.stringify(whole).slice(0, 60), /no whole JSON/],
+    [`${JSON.stringify(whole)}}`, /no whole JSON/],
+    ['['.repeat(100_000), /no whole JSON/],
+    [JSON.stringify({ ...whole, version: 2 }), /another version/],
+    [JSON.stringify({ approvals: whole.approvals }), /another version/],
+    [JSON.stringify({ ...whole, approvals: { a: 1 } }), /no list/],
+    [JSON.stringify({ ...whole, revoked: { a: 1 } }), /no list/],
   ] as const) {
-    it(`the ledger reads the valid entries of a store: ${text.slice(0, 120)}`, async () => {
+    it(`a store that was not understood approves nothing, says so and stays: ${text.slice(0, 120)} (S1h)`, async () => {
       store = new MemoryApprovals(text);
-      const ledger = await open();
-      assert.equal(ledger.judge(launch('a', '1')), verdict);
-      await ledger.approve([launch('b', '2')]);
-      assert.deepEqual(
-        [(await open()).judge(launch('a', '1')), (await open()).judge(launch('b', '2'))],
-        [verdict, 'approved'],
-      );
+      const earlier = new MemoryStorage();
+      await earlier.update(key, [launch('a', '1')]);
+      const ledger = new ApprovalLedger({ store, asks: () => asks });
+      await ledger.load(earlier);
+      assert.match(ledger.problem ?? '', why);
+      assert.equal(ledger.judge(launch('a', '1')), 'pending');
+      await assert.rejects(ledger.approve([launch('b', '2')]), why);
+      await assert.rejects(ledger.revoke(launch('c', '3')), why);
+      assert.equal(store.text, text);
+      assert.ok(earlier.get(key), 'the approvals of the workspace wait until the store is usable');
+      store.text = JSON.stringify(whole);
+      await store.open();
+      assert.deepEqual([ledger.problem, ledger.judge(launch('a', '1'))], [undefined, 'approved']);
     });
   }
+
+  for (const strange of [
+    null,
+    1,
+    { server: 'a' },
+    { ...launch('a', '1'), server: 7 },
+    { ...launch('a', '1'), parts: undefined },
+    ...[{}, { label: 'command' }, { shown: 'x' }, { label: 'command', shown: 'x', digest: 1 }].map((part) => ({
+      ...launch('a', '1'),
+      parts: [part],
+    })),
+  ]) {
+    it(`an entry that was not understood approves nothing and stays: ${JSON.stringify(strange)} (S1h)`, async () => {
+      const later = { ...launch('c', '3'), since: 4 };
+      const stored = { later: 5, version: 1, approvals: [strange, later], revoked: [null, { server: 'x' }] };
+      store = new MemoryApprovals(JSON.stringify(stored));
+      const ledger = await open();
+      assert.deepEqual(
+        [ledger.problem, ledger.judge(launch('a', '1')), ledger.judge(launch('c', '3'))],
+        [undefined, 'pending', 'approved'],
+      );
+      await ledger.approve([launch('b', '2')]);
+      await ledger.revoke(launch('d', '4'));
+      const { later: field, approvals, revoked } = JSON.parse(store.text ?? '') as Record<string, unknown[]>;
+      const kept = JSON.parse(JSON.stringify(strange)) as unknown;
+      assert.deepEqual([field, approvals?.[0], approvals?.[1]], [5, kept, later]);
+      assert.deepEqual(revoked?.slice(0, 2), [null, { server: 'x' }]);
+    });
+  }
+
+  it('a revocation also removes an entry of a later product for the server (S1h)', async () => {
+    const strange = { ...launch('a', '1'), parts: 'of another form' };
+    store = new MemoryApprovals(JSON.stringify({ version: 1, approvals: [strange, { ...strange, server: 'b' }] }));
+    await (await open()).revoke(launch('a', '1'));
+    assert.deepEqual(store.all, [{ ...strange, server: 'b' }]);
+  });
+
+  it('a revoked server waits even if a person wants no questions, but not if every file counts (S1i, S1j)', async () => {
+    const ledger = await open();
+    await ledger.approve([launch('a', '1')]);
+    await ledger.revoke(launch('a', '1'));
+    asks = false;
+    const all = new ApprovalLedger({ store, asks: () => asks, startsRevoked: true });
+    await all.load();
+    for (const [each, verdict] of [
+      [ledger, 'pending'],
+      [await open(), 'pending'],
+      [all, 'notAsked'],
+    ] as const) {
+      assert.equal(each.judge(launch('a', '2')), verdict);
+      assert.equal(each.judge(launch('b', '1')), 'notAsked');
+    }
+    await ledger.approve([launch('a', '2')]);
+    assert.deepEqual([ledger.judge(launch('a', '2')), ledger.judge(launch('a', '3'))], ['notAsked', 'notAsked']);
+    // Such a store does not say what was revoked.
+    store.text = '';
+    await store.open();
+    assert.deepEqual([ledger.judge(launch('b', '1')), all.judge(launch('b', '1'))], ['pending', 'notAsked']);
+  });
 });

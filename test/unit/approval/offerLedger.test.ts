@@ -378,14 +378,29 @@ describe('offers since the approval of a server (S3)', () => {
   });
 
   const whole = { fingerprint: '1', server: 'a', source: 's', tools: [], prompts: [] };
+  for (const unusable of ['text', 7, null, { of: 'a later product' }]) {
+    it(`a store of ${JSON.stringify(unusable)} makes no list the baseline, and stays (S3b)`, async () => {
+      void storage.update(key, unusable);
+      const ledger = open();
+      assert.equal(ledger.isUsable, false);
+      const { tool: tools, prompt: prompts } = review(ledger, '1', { tool: [tool('x')], prompt: [prompt('p')] });
+      assert.deepEqual([tools.size, prompts.size], [1, 1]);
+      await ledger.stored();
+      assert.deepEqual(storage.get(key), unusable);
+    });
+  }
+
+  it('a stored launch without its lists is no baseline (S3b)', () => {
+    void storage.update(key, [{ ...whole, tools: undefined }]);
+    assert.deepEqual(changed(open(), '1', tool('x')), { x: ['new'] });
+  });
+
   for (const nonsense of [
-    'text',
     [null],
     [3],
     [{ ...whole, fingerprint: 1 }],
     [{ ...whole, server: undefined }],
     [{ ...whole, source: null }],
-    [{ ...whole, tools: undefined }],
   ])
     it(`a store of ${JSON.stringify(nonsense)} holds no baseline`, () => {
       void storage.update(key, nonsense);

@@ -102,6 +102,7 @@ describe('the source', () => {
   /** These read texts of the system or our own texts, in bounded pieces, or open a file to write it. */
   const allowed = [
     'src/core/base/textFile.ts',
+    'src/cli/terminalQuestion.ts',
     'src/core/processes/processTable.ts',
     'src/core/processes/guardian.ts',
     'src/core/processes/program.ts',

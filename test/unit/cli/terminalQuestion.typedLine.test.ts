@@ -23,7 +23,7 @@ describe('a line that is typed at a terminal (S4)', () => {
   });
 
   /** Begins a question. */
-  function question(): { stands: Promise<void>; answer: Promise<string> } {
+  function question(isOneKey = false): { stands: Promise<void>; answer: Promise<string> } {
     let stand: () => void = () => {};
     const stands = new Promise<void>((resolve) => (stand = resolve));
     const answer = typedLine({
@@ -35,6 +35,7 @@ describe('a line that is typed at a terminal (S4)', () => {
       echo: (text) => (shown += text),
       interrupt: () => interruptions++,
       signal: withdrawn.signal,
+      isOneKey,
     });
     return { stands, answer };
   }
@@ -52,6 +53,22 @@ describe('a line that is typed at a terminal (S4)', () => {
     assert.deepEqual(input.modes, [true, false]);
     assert.ok(input.isPaused());
     assert.equal(await answered('n\ny\n'), 'n');
+  });
+
+  it('the first key after a page is its answer, and later keys do not answer the next question', async () => {
+    for (const [keys, key] of [
+      ['\r', '\r'],
+      ['qy\n', 'q'],
+      ['\u0004', '\u0004'],
+      ['\u001b[B', '\u001b'],
+    ] as const) {
+      input.write('y');
+      const { stands, answer } = question(true);
+      await stands;
+      input.write(keys);
+      assert.equal(await answer, key);
+    }
+    assert.equal(await answered('n\n'), 'n');
   });
 
   it('Backspace corrects a typed line', async () => {

@@ -6,10 +6,12 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   chmodSync,
+  lstatSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -39,6 +41,8 @@ describe('a shared file', () => {
     rmSync(folder, { recursive: true });
   });
 
+  const textOf = ({ content }: SharedFile): string | undefined => (content.kind === 'text' ? content.text : undefined);
+
   const open = async (): Promise<SharedFile> => {
     const shared = new SharedFile(file, systemClock, 100);
     opened.push(shared);
@@ -48,10 +52,10 @@ describe('a shared file', () => {
 
   it('the first change makes a shared file, readable only by its owner, and leaves nothing beside it', async () => {
     const shared = await open();
-    assert.equal(shared.text, undefined);
+    assert.equal(textOf(shared), undefined);
     assert.deepEqual(readdirSync(folder), []);
     await shared.change((text) => `${text ?? 'none'}!`);
-    assert.equal(shared.text, 'none!');
+    assert.equal(textOf(shared), 'none!');
     assert.deepEqual(readdirSync(path.dirname(file)), ['own.json']);
     if (process.platform !== 'win32') assert.equal(statSync(file).mode & 0o777, 0o600);
   });
@@ -99,7 +103,7 @@ describe('a shared file', () => {
 
   it('a change of another process reaches each open shared file', async () => {
     const [one, two] = [await open(), await open()];
-    const heard = nextEvent(two.onDidChange, () => two.text === 'said');
+    const heard = nextEvent(two.onDidChange, () => textOf(two) === 'said');
     await one.change(() => 'said');
     await heard;
   });
@@ -110,33 +114,50 @@ describe('a shared file', () => {
     utimesSync(`${file}.lock`, new Date(0), new Date(0));
     const shared = await open();
     await shared.change(() => 'on');
-    assert.deepEqual([shared.text, readdirSync(path.dirname(file))], ['on', ['own.json']]);
+    assert.deepEqual([textOf(shared), readdirSync(path.dirname(file))], ['on', ['own.json']]);
   });
 
   posixIt('Windows has no such modes and needs a right for links')(
-    'reads nothing that others may write, nor through a link, says why, and replaces it',
+    'a shared file that others may write, or behind a link, is not read, says how to mend it, and stays (S1h)',
     async () => {
-      mkdirSync(path.dirname(file));
-      const elsewhere = path.join(folder, 'elsewhere');
-      for (const place of [
-        (): void => {
-          writeFileSync(file, 'planted');
-          chmodSync(file, 0o664);
-        },
-        (): void => {
-          writeFileSync(elsewhere, 'planted');
-          symlinkSync(elsewhere, file);
-        },
-      ]) {
-        rmSync(file, { force: true });
-        place();
+      const made = path.dirname(file);
+      mkdirSync(made);
+      const elsewhere = path.join(folder, 'else where');
+      const cases: [() => void, RegExp][] = [
+        [(): void => chmodSync(file, 0o664), new RegExp(`others may write ${file}. .chmod 600 ${file}. mends this`)],
+        [(): void => chmodSync(made, 0o775), new RegExp(`others may write ${made}. .chmod go-w ${made}. mends`)],
+        [
+          (): void => {
+            renameSync(file, elsewhere);
+            symlinkSync(elsewhere, file);
+          },
+          /it is a link$/,
+        ],
+        [
+          (): void => {
+            rmSync(file);
+            mkdirSync(file);
+          },
+          /it is a folder$/,
+        ],
+      ];
+      for (const [spoil, why] of cases) {
+        rmSync(file, { recursive: true, force: true });
+        writeFileSync(file, 'planted', { mode: 0o600 });
+        spoil();
         const shared = await open();
-        assert.equal(shared.text, undefined);
-        assert.match(shared.refused ?? '', /others may write it|it is a link/);
-        await shared.change((text) => `${text}`);
-        assert.deepEqual([shared.text, shared.refused], ['undefined', undefined]);
+        assert.equal(shared.content.kind, 'unreadable');
+        assert.match((shared.content as { reason: string }).reason, why);
+        await assert.rejects(
+          shared.change(() => 'ours'),
+          /cannot be read/,
+        );
+        chmodSync(made, 0o700);
+        if (!lstatSync(file).isDirectory()) {
+          if (!lstatSync(file).isSymbolicLink()) chmodSync(file, 0o600);
+          assert.equal(readFileSync(file, 'utf8'), 'planted');
+        }
       }
-      assert.equal(readFileSync(elsewhere, 'utf8'), 'planted');
     },
   );
 
@@ -149,6 +170,6 @@ describe('a shared file', () => {
       /not now/,
     );
     await shared.change(() => 'then');
-    assert.equal(shared.text, 'then');
+    assert.equal(textOf(shared), 'then');
   });
 });
