@@ -47,7 +47,7 @@ export async function approve(run: Run, names: Words, { yes }: Options): Promise
 
 /** Accepts exactly the shown changes, even if the servers list others before the answer. */
 async function acceptChanges(run: Run, names: Words, yes: boolean): Promise<number> {
-  const offers = await keptOffers(false, true);
+  const offers = await keptOffers(false, 'accept');
   if (!offers.isUsable) return 1;
   const only = names.length === 1 ? names[0] : undefined;
   let shown: readonly OfferChange[] = [];

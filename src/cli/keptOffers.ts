@@ -19,8 +19,11 @@ import { complain, reasonOf } from './output.js';
 /** The most launches that are kept, the same number as in a ledger. The longest unused go first. */
 const mostLaunches = 200;
 
-/** @param accepts true if this process may replace the notes of other processes about a launch */
-export async function keptOffers(holdsBack: boolean, accepts = false): Promise<OfferLedger> {
+/** `accept`: may also replace the notes of other processes about a launch. `read`: keeps nothing, but compares. */
+type Access = 'read' | 'note' | 'accept';
+
+export async function keptOffers(holdsBack: boolean, access: Access = 'note'): Promise<OfferLedger> {
+  const accepts = access === 'accept';
   const folder = path.join(path.dirname(approvalsFile(homedir())), 'offers');
   const file = new SharedFile(path.join(folder, 'base.json'), systemClock);
   await file.open();
@@ -35,8 +38,9 @@ export async function keptOffers(holdsBack: boolean, accepts = false): Promise<O
   return new OfferLedger({
     storage: {
       get: () => stored ?? null,
-      update: (_, launches) =>
-        file.change((text = '[]') => {
+      update: async (_, launches) => {
+        if (access === 'read') return;
+        await file.change((text = '[]') => {
           const kept = launchesIn(text);
           for (const [launch, ours] of launchesIn(JSON.stringify(launches))) {
             const theirs = kept.get(launch);
@@ -45,10 +49,11 @@ export async function keptOffers(holdsBack: boolean, accepts = false): Promise<O
             kept.set(launch, accepts ? { ...theirs, ...ours } : { ...ours, ...theirs, order: ours['order'] });
           }
           return JSON.stringify([...kept.values()].slice(-mostLaunches));
-        }),
+        });
+      },
     },
     // Notes of other processes are unknown here, so their texts stay.
-    texts: accepts ? texts : { ...texts, retain: () => Promise.resolve() },
+    texts: access === 'read' ? undefined : accepts ? texts : { ...texts, retain: () => Promise.resolve() },
     holdsBack: () => holdsBack,
     onStoreFailure: (error) => complain(`What servers offer could not be stored: ${reasonOf(error)}.`),
   });

@@ -3,6 +3,7 @@ import { nextEvent } from '../core/base/events.js';
 import { errorCodes } from '../core/protocol/errors.js';
 import type { Fields } from '../core/protocol/client.js';
 import type { OtherOutcome, Outcome, ToolsetRequest } from '../core/protocol/request.js';
+import { holdersOf } from '../core/host/servedToolsets.js';
 import type { ServerStatus } from '../core/reconcile/status.js';
 import type { Toolset } from '../core/tools/catalogue.js';
 import { readObject, type Options, type Words } from './options.js';
@@ -70,14 +71,15 @@ const unknownCodes: ReadonlySet<number> = new Set([errorCodes.resourceNotFound, 
 
 export function read(run: Run, [uri = '']: Words, { server }: Options): Promise<number> {
   return withServers(run, async (running) => {
-    const toolsets = among(running, server).filter(({ features }) => features.resources);
+    const asked = { method: 'resources/read', params: { uri } };
+    const named = among(running, server).filter(({ features }) => features.resources);
+    const toolsets = server === undefined ? holdersOf(running.host.catalogue, asked) : named;
     const lists = ({ resources }: Toolset): boolean => resources.resources.some((each) => each.uri === uri);
     const put = (one: string | Buffer): number => (typeof one === 'string' ? printContent(one) : printBytes(one));
     const show = (result: Fields): number => (contentsOf(result).map(put).includes(1) ? 1 : 0);
     let last: OtherOutcome | undefined;
-    // Servers that list it come first. Others may have it by a template or unlisted.
-    for (const { id } of toolsets.toSorted((a, b) => Number(lists(b)) - Number(lists(a)))) {
-      const outcome = await request(running, { toolset: id, method: 'resources/read', params: { uri } });
+    for (const { id } of toolsets) {
+      const outcome = await request(running, { toolset: id, ...asked });
       if (outcome.kind !== 'error' || !unknownCodes.has(outcome.code)) return answer(run, outcome, show);
       last ??= outcome;
     }

@@ -22,6 +22,7 @@ import { formAnswers } from './formAnswers.js';
 import { proxyAgents } from './proxies.js';
 import { secretOf } from './keyring.js';
 import { Interruption } from './interruption.js';
+import { keptOffers } from './keptOffers.js';
 import { complain, newLines, reasonOf, report } from './output.js';
 import { askOnTerminal } from './terminalQuestion.js';
 import type { PersonsPermissions } from './toolPermissions.js';
@@ -73,7 +74,9 @@ export function withServers(run: Run, use: (running: RunningHost) => number | Pr
 }
 
 export async function withHost(run: Run, use: (running: RunningHost) => Promise<number>): Promise<number> {
-  const { folder, only, offerReview, guardianScript } = run;
+  const { folder, only, guardianScript } = run;
+  // Every command finds the same names as `serve` and `connect` (N5b).
+  const offerReview = run.offerReview ?? (await keptOffers(false, 'read'));
   const { env } = process;
   const { sources, problems } = readConfigFiles(folder);
   if (problems.length > 0) return report(run.json, problems);
@@ -94,7 +97,7 @@ export async function withHost(run: Run, use: (running: RunningHost) => Promise<
         settings: () => [run.permissions.rules],
         ask: run.asks === false ? () => Promise.resolve('no') : askOnTerminal,
       },
-      ...(offerReview && { offerReview }),
+      offerReview,
     },
     stores: {
       secret: secretOf,

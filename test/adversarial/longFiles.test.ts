@@ -108,6 +108,7 @@ const offer = (text: string): ReviewedOffers => ({
     },
   ],
   prompt: [{ name: text, description: text, arguments: [{ name: text }] }],
+  resource: [{ uri: text, name: text, description: text, mimeType: text }],
   instructions: text,
 });
 

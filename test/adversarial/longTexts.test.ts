@@ -22,6 +22,8 @@ import { mostParts, Steps } from '../../src/core/base/steps.js';
 import { SchemaJudge } from '../../src/core/tools/schemaJudge.js';
 import { completed, overridden } from '../../src/core/tools/override.js';
 import { compilePattern } from '../../src/core/tools/patterns.js';
+import { Claims } from '../../src/core/tools/claims.js';
+import { noLists } from '../../src/core/tools/catalogue.js';
 import { admitsResource, contentsRefused } from '../../src/core/tools/promptsAndResources.js';
 import { systemClock } from '../../src/core/base/clock.js';
 import { formatted, inert } from '../../src/core/base/inert.js';
@@ -70,6 +72,13 @@ const curated = (pattern: string, text: string): unknown =>
     },
     'warning',
   );
+const claimed = (template: string, uri: string): unknown => {
+  const prompts = { filter: noLists, transform: [] };
+  const rules = { id: 'a', tools: noLists, transform: [], prompts, resources: noLists };
+  const offers = [{ kind: 'resource', name: template }];
+  const claims = new Claims([{ rules, offers, count: 1, hasApps: false }]);
+  return [claims.ofUri(uri), claims.forList()(uri)];
+};
 const resources = { resources: [], templates: [], filter: { whitelist: ['file:///*a*b*c*'], blacklist: [] } };
 
 const readers: Readonly<Record<string, (text: string) => unknown>> = {
@@ -121,6 +130,12 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
   'a requested resource': (text) => [
     admitsResource(resources, text),
     admitsResource({ ...resources, templates: [{ uriTemplate: '{a}{b}/{c}{d}', name: 'x' }] }, text),
+    admitsResource(
+      { ...resources, held: { resources: [text], templates: ['{a}{b}/{c}{d}', text] } },
+      text.slice(0, 99),
+    ),
+    claimed('{a}{b}/{c}{d}', text),
+    claimed(text, text.slice(0, 8 * 1024)),
     contentsRefused(resources, [{ uri: 'x', mimeType: text, text, blob: text }]),
   ],
   'a shown text': (text) => [inert`a ${text}`, formatted`a ${text}`],

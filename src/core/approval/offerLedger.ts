@@ -1,8 +1,8 @@
 /**
- * Keeps the first list of each approved launch, its tools, prompts and instructions, and the changes that a person has
- * accepted (S3), in the storage of the workspace. An entry with an error counts as not seen yet. Invariant: a person
- * accepts exactly the `OfferChange` that they saw, whatever the server offers now. A store that was not understood is no
- * baseline: everything counts as changed, and no write replaces it.
+ * Keeps the first offer of each approved launch and the changes that a person has accepted (S3), in the storage of the
+ * workspace. An entry with an error counts as not seen yet. Invariant: a person accepts exactly the `OfferChange` that they
+ * saw, whatever the server offers now. A store that was not understood is no baseline: everything counts as changed, and
+ * no write replaces it.
  */
 import { BoundedMap } from '../base/boundedMap.js';
 import type { Disposable } from '../base/disposables.js';
@@ -10,7 +10,14 @@ import { Emitter } from '../base/events.js';
 import { sameJson } from '../base/canonicalJson.js';
 import { isObject, isTexts } from '../base/isObject.js';
 import { sameServer, type ApprovedServer, type Storage } from './ledger.js';
-import { isPrint, partsChanged, reviewedInstructions, reviewedPrompt, reviewedTool } from './offerPrints.js';
+import {
+  isPrint,
+  partsChanged,
+  reviewedInstructions,
+  reviewedPrompt,
+  reviewedResource,
+  reviewedTool,
+} from './offerPrints.js';
 import type {
   OfferChanges,
   OfferName,
@@ -47,6 +54,10 @@ interface SeenLaunch extends ApprovedServer, Pick<ReviewedLaunch, 'declared'> {
   readonly fingerprint: string;
   /** The baseline with the accepted changes, by kind and name. */
   readonly prints: Map<string, Pick<ReviewedOffer, 'kind' | 'name' | 'print'>>;
+  /** The kinds with a baseline. An earlier version of the product stored fewer. */
+  kinds: readonly ReviewedKind[];
+  /** Differs after each change of the baseline, also from the number of any other baseline. */
+  version: number;
   /** Its present offer to all conversations. If one name has several forms, one that was not accepted counts. */
   listed: Map<string, ReviewedOffer>;
   redact: Redact;
@@ -67,6 +78,7 @@ export class OfferLedger implements Disposable {
   private storing: Promise<void> = Promise.resolve();
   private isDue = false;
   readonly isUsable: boolean;
+  private versions = 0;
 
   /** Fires when a change was accepted, when a server was forgotten, and when `holdsBack` changed. */
   readonly onDidChange = this.changes.event;
@@ -81,14 +93,15 @@ export class OfferLedger implements Disposable {
   /** Notes every present offer of a launch, the common list first. The first one noted is the baseline. */
   note(launch: ReviewedLaunch, all: readonly ReviewedOffers[], redact: Redact, order: SeenLaunch['order'] = []): void {
     const lists = all.map(listedOf);
-    const known = this.launches.get(launch.fingerprint);
-    const baseline = this.isUsable ? lists[0] : [];
-    const seen = known ?? seenLaunch(launch, new Map(baseline), new Map(baseline), []);
+    const seen = this.launches.get(launch.fingerprint) ?? seenLaunch(launch, new Map(), [], []);
     // Setting it again renews it.
     this.launches.set(launch.fingerprint, seen);
+    if (seen.kinds.length < allKinds.length) this.begin(seen, (this.isUsable && lists[0]) || new Map());
     const kept = order.join().length > longestOrder ? [] : order;
-    if (!known || !sameJson(seen.order, kept)) this.store();
-    seen.order = kept;
+    if (!sameJson(seen.order, kept)) {
+      seen.order = kept;
+      this.store();
+    }
     seen.redact = redact;
     seen.listed = new Map();
     for (const [of, offer] of lists.flatMap((list) => [...list])) {
@@ -96,11 +109,30 @@ export class OfferLedger implements Disposable {
     }
   }
 
+  /** The first list is the baseline of each kind that has none yet. */
+  private begin(seen: SeenLaunch, list: ReadonlyMap<string, ReviewedOffer>): void {
+    for (const [of, offer] of list) {
+      if (seen.kinds.includes(offer.kind)) continue;
+      seen.prints.set(of, offer);
+      seen.toKeep.set(of, offer);
+    }
+    seen.kinds = allKinds;
+    seen.version = ++this.versions;
+    this.store();
+  }
+
+  /** Returns the baselines of a server's launches. */
+  baselinesOf(server: ApprovedServer): readonly Pick<SeenLaunch, 'fingerprint' | 'declared' | 'prints' | 'version'>[] {
+    return [...this.launches.values()].filter((seen) => sameServer(seen, server));
+  }
+
   changesOf(launch: ReviewedLaunch, offers: ReviewedOffers): OfferChanges {
-    const changes = { tool: new Map(), prompt: new Map(), instructions: new Map() } satisfies OfferChanges;
+    const [tool, prompt, resource, instructions] = [new Map(), new Map(), new Map(), new Map()];
+    const changes = { tool, prompt, resource, instructions } satisfies OfferChanges;
     const seen = this.launches.get(launch.fingerprint);
     for (const [of, offer] of seen ? listedOf(offers) : []) {
-      const parts = partsChanged(offer, seen?.prints.get(of));
+      if (!seen?.kinds.includes(offer.kind)) continue;
+      const parts = partsChanged(offer, seen.prints.get(of));
       if (parts.length > 0) changes[offer.kind].set(offer.name, parts);
     }
     return changes;
@@ -134,8 +166,10 @@ export class OfferLedger implements Disposable {
   accept(changes: readonly OfferChange[]): void {
     for (const { launch, kind, original: name, print, now } of changes) {
       const seen = this.launches.get(launch);
-      seen?.prints.set(keyOf(kind, name), { kind, name, print });
-      seen?.toKeep.set(keyOf(kind, name), { kind, name, print, text: () => now });
+      if (!seen) continue;
+      seen.prints.set(keyOf(kind, name), { kind, name, print });
+      seen.toKeep.set(keyOf(kind, name), { kind, name, print, text: () => now });
+      seen.version = ++this.versions;
     }
     this.store();
     this.changes.fire();
@@ -191,18 +225,19 @@ export class OfferLedger implements Disposable {
 function seenLaunch(
   { fingerprint, server, source, declared }: Pick<ReviewedLaunch, 'fingerprint' | 'server' | 'source' | 'declared'>,
   prints: SeenLaunch['prints'],
-  toKeep: SeenLaunch['toKeep'],
+  kinds: SeenLaunch['kinds'],
   order: SeenLaunch['order'],
 ): SeenLaunch {
   const of = { fingerprint, server, source, ...(declared !== undefined && { declared }) };
-  return { ...of, prints, toKeep, order, listed: new Map(), redact: () => '' };
+  return { ...of, prints, kinds, order, version: 0, toKeep: new Map(), listed: new Map(), redact: () => '' };
 }
 
 /** The first of equal names counts (N5). */
-function listedOf({ tool, prompt, instructions, overrides }: ReviewedOffers): Map<string, ReviewedOffer> {
+function listedOf({ tool, prompt, resource, instructions, overrides }: ReviewedOffers): Map<string, ReviewedOffer> {
   const offers = [
     ...tool.map((one) => reviewedTool(one, overrides?.get(one.name))),
     ...prompt.map(reviewedPrompt),
+    ...resource.map(reviewedResource),
     ...(instructions === undefined ? [] : [reviewedInstructions(instructions)]),
   ];
   const listed = new Map<string, ReviewedOffer>();
@@ -221,13 +256,18 @@ function redacted(text: OfferText, redact: Redact): OfferText {
   return text.map(([label, shown]) => [label, redact(shown)]);
 }
 
-const kinds = { tool: 'tools', prompt: 'prompts', instructions: 'instructions' } as const;
-const allKinds = Object.keys(kinds) as ReviewedKind[];
+const keys = {
+  tool: 'tools',
+  prompt: 'prompts',
+  resource: 'resources',
+  instructions: 'instructions',
+} as const;
+const allKinds = Object.keys(keys) as ReviewedKind[];
 
 function writtenLaunch({ fingerprint, server, source, declared, prints, order }: SeenLaunch): unknown {
   const all = allKinds.map((kind) => {
     const own = [...prints.values()].filter((one) => one.kind === kind);
-    return [kinds[kind], own.map(({ name, print }) => [name, ...print])];
+    return [keys[kind], own.map(({ name, print }) => [name, ...print])];
   });
   return { fingerprint, server, source, declared, order, ...(Object.fromEntries(all) as object) };
 }
@@ -237,13 +277,16 @@ function readLaunch(written: unknown): SeenLaunch[] {
   const { fingerprint, server, source, declared, order } = written;
   if (typeof fingerprint !== 'string' || typeof server !== 'string' || typeof source !== 'string') return [];
   const prints: SeenLaunch['prints'] = new Map();
+  const kinds: ReviewedKind[] = [];
   for (const kind of allKinds) {
-    const entries = written[kinds[kind]];
-    for (const [name, ...print] of Array.isArray(entries) ? entries.filter(Array.isArray) : []) {
+    const entries = written[keys[kind]];
+    if (!Array.isArray(entries)) continue;
+    kinds.push(kind);
+    for (const [name, ...print] of entries.filter(Array.isArray)) {
       if (typeof name === 'string' && isPrint(kind, print)) prints.set(keyOf(kind, name), { kind, name, print });
     }
   }
   const of = { fingerprint, server, source, ...(typeof declared === 'string' && { declared }) };
   const seen = Array.isArray(order) ? order.filter((row) => isTexts(row) && row.length === 3) : [];
-  return [seenLaunch(of, prints, new Map(), seen as SeenTool[])];
+  return [seenLaunch(of, prints, kinds, seen as SeenTool[])];
 }

@@ -5,13 +5,15 @@ import { isTexts } from '../base/isObject.js';
 import { perObject } from '../base/perObject.js';
 import { plainOverrides } from '../config/hash.js';
 import type { ToolOverride, ToolOverrides } from '../config/model.js';
-import type { OfferedPrompt, OfferedTool } from '../tools/catalogue.js';
+import { uriOf } from '../tools/catalogue.js';
+import type { OfferedPrompt, OfferedResource, OfferedTemplate, OfferedTool } from '../tools/catalogue.js';
 import type { LaunchDescription } from './fingerprint.js';
 
 /** The parts of each kind of offer, in the order of their hashes. */
 const partsOf = {
   tool: ['description', 'schema', 'hints', 'visibility', 'override'],
   prompt: ['description', 'arguments'],
+  resource: ['name', 'description', 'media type'],
   instructions: ['text'],
 } as const;
 
@@ -27,7 +29,7 @@ export type OfferText = readonly (readonly [label: string, text: string])[];
 
 export interface ReviewedOffer {
   readonly kind: ReviewedKind;
-  /** Empty for instructions. */
+  /** The URI of a resource or a template. Empty for instructions. */
   readonly name: string;
   readonly print: OfferPrint;
   text(): OfferText;
@@ -64,6 +66,11 @@ const plainTool = perObject((tool: OfferedTool): ReviewedOffer => {
   };
 });
 
+/** True if the tool names an app, or its visibility (G8). */
+export function isAboutApps({ kind, print }: Pick<ReviewedOffer, 'kind' | 'print'>): boolean {
+  return kind === 'tool' && print[partsOf.tool.indexOf('visibility')] !== withoutApp;
+}
+
 export const reviewedPrompt = perObject((prompt: OfferedPrompt): ReviewedOffer => {
   const { name, title, description, arguments: taken } = prompt;
   return {
@@ -71,6 +78,21 @@ export const reviewedPrompt = perObject((prompt: OfferedPrompt): ReviewedOffer =
     name,
     print: [hash([title, description]), hash([taken])],
     text: () => [...said('title', title), ...said('description', description), ...laidOut('arguments', taken)],
+  };
+});
+
+export const reviewedResource = perObject((one: OfferedResource | OfferedTemplate): ReviewedOffer => {
+  const { name, title, description, mimeType } = one;
+  return {
+    kind: 'resource',
+    name: uriOf(one),
+    print: [[name, title], [description], [mimeType]].map(hash),
+    text: () => [
+      ...said('name', name),
+      ...said('title', title),
+      ...said('description', description),
+      ...said('media type', mimeType),
+    ],
   };
 });
 
@@ -104,13 +126,19 @@ function hash(value: unknown): string {
   return createHash('sha256').update(canonicalJson(value)).digest('base64url').slice(0, 16);
 }
 
+const withoutApp = hash([undefined]);
+
 export type OfferName = { readonly launch: string; readonly kind: ReviewedKind; readonly original: string };
 
 export type ChangedOffer = OfferName & { readonly parts: readonly ReviewedPart[]; readonly held: boolean };
 
+/** The most resources, and the most templates, in a baseline. The others of a longer list count as new. */
+export const mostReviewed = 2_000;
+
 export interface ReviewedOffers {
   readonly tool: readonly OfferedTool[];
   readonly prompt: readonly OfferedPrompt[];
+  readonly resource: readonly (OfferedResource | OfferedTemplate)[];
   readonly instructions: string | undefined;
   readonly overrides?: ToolOverrides | undefined;
 }

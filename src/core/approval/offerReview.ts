@@ -54,7 +54,7 @@ export function changeLabel({ kind, original }: OfferChange): Inert {
 }
 
 export function changeDescription({ server, kind, parts }: OfferChange): Inert {
-  return kind === 'prompt'
-    ? inert`${server} · prompt · ${changePhrase(parts)}`
-    : inert`${server} · ${changePhrase(parts)}`;
+  return kind === 'tool' || kind === 'instructions'
+    ? inert`${server} · ${changePhrase(parts)}`
+    : inert`${server} · ${kind} · ${changePhrase(parts)}`;
 }

@@ -3,7 +3,8 @@ import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import { appOf, isForApps, metaForApps } from '../apps/toolMeta.js';
 import { perObject } from '../base/perObject.js';
 import type { ClientKind } from '../protocol/client.js';
-import { toolsForAgentHost, toolsForEditor, type ServedTool, type Toolset } from '../tools/catalogue.js';
+import { toolsForAgentHost, toolsForEditor } from '../tools/catalogue.js';
+import type { Catalogue, ServedTool, Toolset } from '../tools/catalogue.js';
 import { adminId, releaseTool } from './admin.js';
 
 export function nameFor(tool: ServedTool, clientKind: ClientKind = 'plain'): string {
@@ -45,13 +46,21 @@ export function entriesForApps(toolset: Toolset, clientKind?: ClientKind): Tool[
     .map(({ tool }) => ({ ...tool, _meta: metaForApps(tool) }));
 }
 
-/** Leaves out ambiguous names, because an app may call only tools of the server it comes from. */
-export function entriesForAppsOfAll(toolsets: readonly Toolset[]): Tool[] {
-  const all = toolsets.flatMap((toolset) => entriesForApps(toolset));
+/**
+ * Leaves out ambiguous names, because an app may call only tools of the server it comes from. A new tool does not make a
+ * name ambiguous that another server has in its baseline (N5b).
+ */
+export function entriesForAppsOfAll({ toolsets, claims }: Catalogue): { toolset: Toolset; tool: Tool }[] {
+  const mayUse = (name: string, id: string): boolean => {
+    const claimed = claims.of('app', name);
+    return claimed.length === 0 || claimed.some(({ server }) => server === id);
+  };
+  const all = toolsets.flatMap((toolset) => entriesForApps(toolset).map((tool) => ({ toolset, tool })));
+  const rightful = all.filter(({ toolset, tool }) => mayUse(tool.name, toolset.id));
   const published = new Set(toolsets.flatMap(({ tools }) => tools.map((tool) => tool.published)));
   const count = new Map<string, number>();
-  for (const { name } of all) count.set(name, (count.get(name) ?? 0) + 1);
-  return all.filter(({ name }) => count.get(name) === 1 && !published.has(name));
+  for (const { tool } of rightful) count.set(tool.name, (count.get(tool.name) ?? 0) + 1);
+  return rightful.filter(({ tool }) => count.get(tool.name) === 1 && !published.has(tool.name));
 }
 
 function callable(toolset: Toolset, clientKind: ClientKind | undefined): readonly ServedTool[] {

@@ -38,7 +38,7 @@ export class CatalogueBackend implements GatewayBackend, Disposable {
       const missing = why.join();
       const kept = this.together.get(catalogue);
       if (kept?.missing === missing) return kept.all;
-      const all = servedTogether(catalogue.toolsets, why);
+      const all = servedTogether(catalogue, why);
       this.together.set(catalogue, { missing, all });
       return all;
     }
@@ -79,7 +79,7 @@ export class CatalogueBackend implements GatewayBackend, Disposable {
     const isToAll = call.toolset === everyToolset;
     const catalogueNow = (): Catalogue => this.host.catalogueFor(call.client?.listedFor);
     // Without a holder, the host says so, and records it.
-    const toolset = isToAll ? (holderOfTool(catalogueNow().toolsets, call.tool)?.id ?? everyToolset) : call.toolset;
+    const toolset = isToAll ? (holderOfTool(catalogueNow(), call.tool)?.id ?? everyToolset) : call.toolset;
     const outcome = await this.host.call(isToAll ? { ...call, toolset } : call);
     if (outcome.kind === 'error' && toolset === everyToolset)
       return { ...outcome, message: [outcome.message, ...this.whyMissing(catalogueNow())].join(' ') };
@@ -97,11 +97,15 @@ export class CatalogueBackend implements GatewayBackend, Disposable {
   }
 
   async request(request: ToolsetRequest): Promise<OtherOutcome> {
-    const { toolset: id, method, client } = request;
+    const { toolset: id, method, client, isOfLink } = request;
     const catalogue = this.host.catalogueFor(client?.listedFor);
     if (isAboutTask(method)) return this.requestOfTask(request, catalogue);
+    const claimants = isOfLink ? catalogue.claims.ofUri(asText(request.params['uri'])) : [];
+    // A link in a result of one server takes no URI from another one (N5c).
+    if (claimants.length > 0 && !claimants.some(({ server }) => server === id))
+      return this.request({ ...request, toolset: everyToolset, isOfLink: false });
     if (id !== everyToolset) return this.requestOf(toolsetIn(catalogue, id), request);
-    const [first, ...others] = holdersOf(catalogue.toolsets, request);
+    const [first, ...others] = holdersOf(catalogue, request);
     const outcome = await this.requestOf(first, request);
     if (outcome.kind !== 'error' || others.length === 0) return outcome;
     // Only the server knows a resource in no list.

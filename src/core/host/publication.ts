@@ -5,11 +5,14 @@
 import { createHash } from 'node:crypto';
 import { describeLaunch } from '../approval/fingerprint.js';
 import type { OfferLedger } from '../approval/offerLedger.js';
-import type { ChangedOffer, OfferChanges, ReviewedLaunch, ReviewedOffers } from '../approval/offerPrints.js';
+import { isAboutApps, mostReviewed, type ChangedOffer, type OfferChanges } from '../approval/offerPrints.js';
+import type { ReviewedLaunch, ReviewedOffers } from '../approval/offerPrints.js';
+import { appOf } from '../apps/toolMeta.js';
 import { BoundedMap } from '../base/boundedMap.js';
 import type { Disposable } from '../base/disposables.js';
 import { sameJson } from '../base/canonicalJson.js';
 import { Emitter } from '../base/events.js';
+import { perObject } from '../base/perObject.js';
 import type { Problem } from '../base/problem.js';
 import type { Redactor } from '../base/log.js';
 import type { ConfiguredServer, ServerDefinition } from '../config/model.js';
@@ -18,10 +21,13 @@ import { capabilitiesKey, showsApps } from '../protocol/client.js';
 import { conversationLabel } from '../protocol/conversationLabel.js';
 import type { ToolsetCall } from '../protocol/request.js';
 import type { Offered } from '../reconcile/offers.js';
-import { offersChanged } from '../reconcile/problems.js';
+import { enabledDefinition } from '../reconcile/plan.js';
+import { offersChanged, resourcesNotReviewed } from '../reconcile/problems.js';
 import type { OfferMemory, RememberedOffer, StandIn } from '../reconcile/remembered.js';
 import type { Serving } from '../reconcile/serving.js';
-import type { Catalogue, ExcludedTool, ServedTool, Toolset } from '../tools/catalogue.js';
+import { uriOf, type Catalogue, type ExcludedTool, type OfferedResource } from '../tools/catalogue.js';
+import type { OfferedTemplate, OfferedTool, PublishedResources, ServedTool, Toolset } from '../tools/catalogue.js';
+import { Claims, noClaims, type Baselines } from '../tools/claims.js';
 import { ShortNames } from '../tools/editorNames.js';
 import { publish, type Candidate } from '../tools/registry.js';
 import { seenTool } from '../tools/seenTool.js';
@@ -41,7 +47,7 @@ interface Offering {
 }
 
 export class Publication implements Disposable {
-  catalogue: Catalogue = { version: 0, toolsets: [] };
+  catalogue: Catalogue = { version: 0, toolsets: [], claims: noClaims };
   problems: readonly Problem[] = [];
   private readonly changedOffers = new Map<string, readonly ChangedOffer[]>();
   private readonly publications = new Emitter<readonly string[]>();
@@ -51,6 +57,8 @@ export class Publication implements Disposable {
   readonly onDidPublish = this.publications.event;
 
   private hasOwnLists = false;
+  private claims = noClaims;
+  private claimsOf = '';
   private readonly givenNames = new ShortNames();
   private shortNames: ReadonlyMap<string, string> = new Map();
 
@@ -98,15 +106,18 @@ export class Publication implements Disposable {
     this.special.clear();
     const offerings = this.offerings();
     const changes = this.reviewed(offerings);
+    this.claims = this.presentClaims();
     const { toolsets: next, problems } = this.published(offerings);
     const conversations = new Set(servers.flatMap(({ id }) => this.serving(id)?.ownLists ?? []));
     this.problems = [...changes, ...problems, ...this.problemsOfOne(conversations, problems)];
     const before = this.catalogue.toolsets;
     const isForSome = this.hasOwnLists || conversations.size > 0;
     this.hasOwnLists = conversations.size > 0;
-    const isForAll = next.length !== before.length || next.some((toolset, index) => toolset !== before[index]);
+    const isOfClaims = this.claims !== this.catalogue.claims;
+    const isForAll =
+      isOfClaims || next.length !== before.length || next.some((toolset, index) => toolset !== before[index]);
     if (isForAll) {
-      this.catalogue = { version: this.catalogue.version + 1, toolsets: next };
+      this.catalogue = { version: this.catalogue.version + 1, toolsets: next, claims: this.claims };
       const counts = next.map(({ id, tools }) => `${id} ${tools.length}`).join(', ');
       this.deps.services.log.write('info', `Registry version ${this.catalogue.version}: ${counts || 'no toolsets'}`);
     }
@@ -133,11 +144,41 @@ export class Publication implements Disposable {
     const { offerReview } = consent;
     if (!offerReview) return [];
     const redact = (text: string): string => services.redactor.redact(text);
-    return offerings.flatMap(({ server, facts }) => {
+    return offerings.flatMap(({ server: { id, places }, facts, offered: { curated } }) => {
       const changed = changedOffers(facts, offerReview, redact);
-      this.changedOffers.set(server.id, changed);
-      return changed.length > 0 ? [offersChanged({ server: server.id, places: server.places }, changed)] : [];
+      this.changedOffers.set(id, changed);
+      const at = { server: id, places };
+      const { resources, templates } = curated.resources;
+      const isTooLong = Math.max(resources.length, templates.length) > mostReviewed;
+      return [
+        ...(changed.length > 0 ? [offersChanged(at, changed)] : []),
+        ...(isTooLong && offerReview.holdsBack() ? [resourcesNotReviewed(at)] : []),
+      ];
     });
+  }
+
+  private presentClaims(): Claims {
+    const { offerReview } = this.deps.consent;
+    if (!offerReview) return noClaims;
+    const known = this.servers.flatMap((server) => {
+      const rules = this.serving(server.id)?.definition ?? enabledDefinition(server);
+      if (!rules) return [];
+      const own = offerReview.baselinesOf(describeLaunch(rules));
+      const baselines = own.filter((one) => launchFor(rules, one.declared).fingerprint === one.fingerprint);
+      return [{ rules, baselines }];
+    });
+    const of = known.flatMap(({ rules, baselines }) => [
+      rules.id,
+      rules.viewHash,
+      ...baselines.map((one) => `${one.fingerprint} ${one.version}`),
+    ]);
+    if (of.join() === this.claimsOf) return this.catalogue.claims;
+    this.claimsOf = of.join();
+    const all = known.map(({ rules, baselines }): Baselines => {
+      const offers = baselines.flatMap(({ prints }) => [...prints.values()]);
+      return { rules, offers, count: baselines.length, hasApps: offers.some(isAboutApps) };
+    });
+    return new Claims(all);
   }
 
   private published(offerings: readonly Offering[]): { toolsets: readonly Toolset[]; problems: readonly Problem[] } {
@@ -145,7 +186,7 @@ export class Publication implements Disposable {
     const candidates = offerings.map((one) => candidateOf(one, this.shortName(one.server.id), offerReview));
     const admin = this.deps.settings.offersAdmin?.() === false ? [] : [this.allowedAdmin()];
     const reserved = reservedNames(this.shortNames.values(), admin.length > 0);
-    const { toolsets, problems } = publish(candidates, reserved, this.permission.verdictOf);
+    const { toolsets, problems } = publish(candidates, reserved, this.permission.verdictOf, this.claims);
     const before = this.catalogue.toolsets;
     const next = [...toolsets.map((one) => this.withRelease(one)), ...(this.servers.length > 0 ? admin : [])];
     return { toolsets: next.map((one) => before.find((earlier) => sameJson(earlier, one)) ?? one), problems };
@@ -203,7 +244,8 @@ function candidateOf({ server, facts, offered }: Offering, shortName: string, re
   };
   if (!review?.holdsBack()) return candidate;
   const [declared = ''] = offered.declared;
-  const changes = review.changesOf(launchFor(definition, declared), reviewedOf(offered.listing, said, definition));
+  const offers = reviewedOf(offered.listing, said, definition);
+  const changes = review.changesOf(launchFor(definition, declared), offers);
   const kept = tools.flatMap(({ original }) => {
     const parts = changes.tool.get(original);
     return parts ? [{ original, reason: { kind: 'changed' as const, parts } }] : [];
@@ -214,8 +256,23 @@ function candidateOf({ server, facts, offered }: Offering, shortName: string, re
     appTools: appTools.filter(({ original }) => !changes.tool.has(original)),
     excluded: [...excluded, ...kept],
     prompts: prompts.filter(({ original }) => !changes.prompt.has(original)),
+    resources: withoutHeld(resources, offers, changes),
     instructions: changes.instructions.size > 0 ? undefined : candidate.instructions,
   };
+}
+
+/** Entries beyond the reviewed ones are held back too. */
+function withoutHeld(all: PublishedResources, offers: ReviewedOffers, changes: OfferChanges): PublishedResources {
+  const seen = new Set(offers.resource);
+  const isHeld = (one: OfferedResource | OfferedTemplate): boolean =>
+    !seen.has(one) || changes.resource.has(uriOf(one));
+  const held = {
+    resources: all.resources.filter(isHeld).map(uriOf),
+    templates: all.templates.filter(isHeld).map(uriOf),
+  };
+  if (held.resources.length + held.templates.length === 0) return all;
+  const isKept = (one: OfferedResource | OfferedTemplate): boolean => !isHeld(one);
+  return { ...all, resources: all.resources.filter(isKept), templates: all.templates.filter(isKept), held };
 }
 
 function changedOffers(facts: ServingFacts, review: OfferLedger, redact: (text: string) => string) {
@@ -243,7 +300,7 @@ function changedOffers(facts: ServingFacts, review: OfferLedger, redact: (text: 
 }
 
 /** Some servers list more for clients that can do more, so each set of declared capabilities has its own baseline. */
-export function launchFor(definition: ServerDefinition, declared: string): ReviewedLaunch {
+export function launchFor(definition: ServerDefinition, declared = nothingDeclared): ReviewedLaunch {
   const launch = describeLaunch(definition);
   if (declared === nothingDeclared) return launch;
   const fingerprint = createHash('sha256').update(`${launch.fingerprint} ${declared}`).digest('hex');
@@ -271,12 +328,17 @@ export function offerMemory(kept: KeptOffers, review: OfferLedger | undefined, r
 }
 
 function published(
-  { curated: { tools, appTools, prompts } }: Offered,
+  { curated: { tools, appTools, prompts, resources } }: Offered,
   changes: OfferChanges,
 ): Pick<ChangedOffer, 'kind' | 'original' | 'parts'>[] {
   const all = [
     ...[...tools, ...appTools].map(({ original }) => ({ kind: 'tool' as const, original })),
     ...prompts.map(({ original }) => ({ kind: 'prompt' as const, original })),
+    ...[
+      ...resources.resources,
+      ...resources.templates,
+      ...pagesOf([...tools, ...appTools].map(({ tool }) => tool)),
+    ].map((one) => ({ kind: 'resource' as const, original: uriOf(one) })),
     { kind: 'instructions' as const, original: '' },
   ];
   return all.flatMap(({ kind, original }) => {
@@ -287,12 +349,30 @@ function published(
 
 /** Agents read the manual and the overrides of the file, so the review covers them too. */
 function reviewedOf(
-  { tools, prompts }: ToolListing,
+  { tools, prompts, resources: ofResources }: ToolListing,
   instructions: string | undefined,
   { manual, overrides }: Pick<ServerDefinition, 'manual' | 'overrides'>,
 ): ReviewedOffers {
-  return { tool: tools, prompt: prompts?.prompts ?? [], instructions: joined(instructions, manual), overrides };
+  const { resources = [], templates = [] } = ofResources ?? {};
+  const listed = [...resources.slice(0, mostReviewed), ...templates.slice(0, mostReviewed)];
+  return {
+    tool: tools,
+    prompt: prompts?.prompts ?? [],
+    resource: [...listed, ...pagesOf(tools)],
+    instructions: joined(instructions, manual),
+    overrides,
+  };
 }
+
+/** A server need not list the pages of its apps (G8), so their URIs are in the baseline with its tools. */
+function pagesOf(tools: readonly OfferedTool[]): OfferedResource[] {
+  return tools.flatMap((tool) => pageOf(tool) ?? []);
+}
+
+const pageOf = perObject((tool: OfferedTool): OfferedResource | undefined => {
+  const uri = appOf(tool);
+  return uri === undefined ? undefined : { uri, name: '' };
+});
 
 function joined(said: string | undefined, manual: string | undefined): string | undefined {
   return [said, manual].filter((part) => part).join('\n\n') || undefined;

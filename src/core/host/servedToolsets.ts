@@ -1,11 +1,12 @@
 import type { Prompt, Tool } from '@modelcontextprotocol/sdk/types.js';
 import { isObject } from '../base/isObject.js';
+import { asText } from '../base/text.js';
 import type { ServedToolset } from '../gateway/backend.js';
 import { everyToolset } from '../gateway/routes.js';
 import type { ClientKind } from '../protocol/client.js';
 import type { ToolsetRequest } from '../protocol/request.js';
 import { knowsTasks, needsTask, tasksExtension } from '../protocol/versions.js';
-import type { Catalogue, ServedTool, Toolset } from '../tools/catalogue.js';
+import { uriOf, type Catalogue, type ServedTool, type Toolset } from '../tools/catalogue.js';
 import { agentHostName, longestEditorId } from '../tools/editorNames.js';
 import { type ServerFeatures, toolsAlone } from '../tools/features.js';
 import { admitsResource } from '../tools/promptsAndResources.js';
@@ -14,7 +15,7 @@ import { isMadeFrom } from '../tools/uris.js';
 import type { ServerStatus } from '../reconcile/status.js';
 import { adminId, releaseNameFor, whyNothing } from './admin.js';
 import { leaseInstructions, releaseByEnding, releaseByName } from './leaseNotes.js';
-import { entriesForApps, entriesForAppsOfAll, nameFor, toolForApp, toolsFor } from './clientTools.js';
+import { entriesForApps, entriesForAppsOfAll, nameFor, toolsFor } from './clientTools.js';
 
 type Toolsets = Catalogue['toolsets'];
 
@@ -85,8 +86,9 @@ function featuresOfAll(toolsets: Toolsets): ServerFeatures {
   };
 }
 
-export function servedTogether(toolsets: Toolsets, missing: readonly string[] = []): ServedToolset {
-  const { prompts, resources, templates } = joined(toolsets);
+export function servedTogether(catalogue: Catalogue, missing: readonly string[] = []): ServedToolset {
+  const { toolsets, claims } = catalogue;
+  const { prompts, resources, templates } = joined(toolsets, claims);
   const lists = { prompts, resources, templates };
   const about = toolsets.flatMap((toolset) => {
     const told = instructionsOf(toolset, releaseAdvice(toolset, toolsets, { sees: everyToolset }));
@@ -97,7 +99,7 @@ export function servedTogether(toolsets: Toolsets, missing: readonly string[] = 
     serverName: 'mcp-toolsets',
     instructions: [...about, ...missing].join('\n\n') || (toolsets.length === 0 ? nothingConfigured : undefined),
     tools: toolsets.flatMap((toolset) => toolset.tools.map((tool) => servedTool(tool, 'plain'))),
-    appTools: entriesForAppsOfAll(toolsets),
+    appTools: entriesForAppsOfAll(catalogue).map(({ tool }) => tool),
     ...lists,
     features: featuresOfAll(toolsets),
     isLeased: toolsets.some(({ leased }) => leased),
@@ -109,35 +111,43 @@ const nothingConfigured =
   'No MCP server serves here. A person lists servers in .minds/mcp.yaml of the project, for example with the command "MCP Toolsets: Create Config File" of the editor, and approves them. Their tools appear then.';
 
 /** Finds the toolset of a published tool, or else of a tool for apps. */
-export function holderOfTool(toolsets: Toolsets, name: string): Toolset | undefined {
-  const holder = toolsets.find(({ tools }) => tools.some((tool) => tool.published === name));
-  if (holder || !entriesForAppsOfAll(toolsets).some((entry) => entry.name === name)) return holder;
-  return toolsets.find((toolset) => toolForApp(toolset, name));
+export function holderOfTool(catalogue: Catalogue, name: string): Toolset | undefined {
+  const holder = catalogue.toolsets.find(({ tools }) => tools.some((tool) => tool.published === name));
+  return holder ?? entriesForAppsOfAll(catalogue).find(({ tool }) => tool.name === name)?.toolset;
 }
 
-/** A URI in no list most likely belongs to the toolset with that app or a fitting template, so that comes first. */
+/**
+ * Nobody else answers for a URI in a baseline, or for one made from a template in a baseline (N5c). Any other URI in no
+ * list most likely belongs to the toolset with that app or a fitting template, so that comes first.
+ */
 export function holdersOf(
-  toolsets: Toolsets,
+  catalogue: Catalogue,
   { method, params }: Pick<ToolsetRequest, 'method' | 'params'>,
 ): readonly Toolset[] {
   const { name, uri, ref } = params;
-  if (method === 'prompts/get') return holdersOfPrompt(toolsets, name);
-  if (isObject(ref) && ref['type'] === 'ref/prompt') return holdersOfPrompt(toolsets, ref['name']);
+  if (method === 'prompts/get') return holdersOfPrompt(catalogue, name);
+  if (isObject(ref) && ref['type'] === 'ref/prompt') return holdersOfPrompt(catalogue, ref['name']);
   const wanted = isObject(ref) ? ref['uri'] : uri;
   if (typeof wanted !== 'string') return [];
+  const { toolsets, claims } = catalogue;
+  const [rightful] = claims.of('resource', wanted);
+  const claimants = new Set((rightful ? [rightful] : claims.ofUri(wanted)).map(({ server }) => server));
+  if (claimants.size > 0) return toolsets.filter(({ id }) => claimants.has(id));
   const listed = toolsets.find(({ resources: { resources, templates } }) =>
     [...resources.map((one) => one.uri), ...templates.map((one) => one.uriTemplate)].includes(wanted),
   );
   if (listed) return [listed];
   const isUnlikely = ({ resources: { apps = [], templates } }: Toolset): boolean =>
-    !apps.includes(wanted) && !isMadeFrom(templates, wanted);
+    !apps.includes(wanted) && !isMadeFrom(templates.map(uriOf), wanted);
   return toolsets
     .filter(({ features, resources }) => features.resources && admitsResource(resources, wanted))
     .sort((a, b) => Number(isUnlikely(a)) - Number(isUnlikely(b)));
 }
 
-function holdersOfPrompt(toolsets: Toolsets, name: unknown): readonly Toolset[] {
-  return toolsets.filter(({ prompts }) => prompts.some(({ published }) => published === name)).slice(0, 1);
+function holdersOfPrompt({ toolsets, claims }: Catalogue, name: unknown): readonly Toolset[] {
+  const [claim] = claims.of('prompt', asText(name));
+  const own = toolsets.filter(({ id }) => !claim || claim.server === id);
+  return own.filter(({ prompts }) => prompts.some(({ published }) => published === name)).slice(0, 1);
 }
 
 function instructionsOf(toolset: Toolset, advice: string | undefined): string | undefined {

@@ -54,7 +54,10 @@ export interface ToolsetCall extends ToolCall, Destination {
   readonly seen?: Fields;
 }
 
-export interface ToolsetRequest extends OtherRequest, Destination {}
+export interface ToolsetRequest extends OtherRequest, Destination {
+  /** True at the endpoint of all toolsets if the toolset made a link with the URI. */
+  readonly isOfLink?: boolean;
+}
 
 export type Outcome<Result, Beside = unknown> =
   | ({ readonly kind: 'result'; readonly result: Result } & Beside)

@@ -138,7 +138,8 @@ const argument = fields({ title: text, description: text, required: flag }, { na
 export const rightTool = reader(toolShape);
 export const rightPrompt = reader(fields({ ...shown, mimeType: text, arguments: listOf(argument) }));
 export const rightResource = reader(fields({ ...described, size: number }));
-export const rightTemplate = reader(fields(described));
+/** Without a URI, so that no template passes for a resource (S3). */
+export const rightTemplate = reader(fields({ ...described, uri: () => undefined }));
 
 const resourceFields = fields({ mimeType: text, _meta: table, text, blob: text }, { uri: text });
 const resourceContents: Shape = (value) => {

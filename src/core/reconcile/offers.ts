@@ -6,7 +6,7 @@ import type { ServerDefinition } from '../config/model.js';
 import type { ToolListing } from '../connections/connection.js';
 import type { Instance } from '../instances/instance.js';
 import { capabilitiesKey } from '../protocol/client.js';
-import { reviewedPrompt, reviewedTool } from '../approval/offerPrints.js';
+import { mostReviewed, reviewedPrompt, reviewedResource, reviewedTool } from '../approval/offerPrints.js';
 import { sameJson } from '../base/canonicalJson.js';
 import { perObject } from '../base/perObject.js';
 import type { Sliced } from '../base/turns.js';
@@ -44,6 +44,11 @@ export class Offer {
     }
     for (const prompt of this.listing.prompts?.prompts ?? []) {
       reviewedPrompt(prompt);
+      yield;
+    }
+    const { resources = [], templates = [] } = this.listing.resources ?? {};
+    for (const one of [...resources.slice(0, mostReviewed), ...templates.slice(0, mostReviewed)]) {
+      reviewedResource(one);
       yield;
     }
     this.made = { definition, report, curation: yield* curateInSlices(definition, this.listing, report) };

@@ -1,4 +1,4 @@
-import { changePhrase, type ChangedOffer } from '../approval/offerPrints.js';
+import { changePhrase, mostReviewed, type ChangedOffer } from '../approval/offerPrints.js';
 import type { Problem } from '../base/problem.js';
 import { shortList, clipped } from '../base/text.js';
 import type { StartFailure } from '../connections/connection.js';
@@ -65,4 +65,9 @@ export function offersChanged(at: At, changed: readonly ChangedOffer[]): Problem
   const message = `"${at.server}" has changed what it offers since you let it start: ${shortList(shown, 5)}.${held}`;
   const fix = `Run “MCP Toolsets: Accept Changed Tools”, which shows the changes, or blacklist what you do not want. Without an editor, \`mcp-toolsets approve ${at.server}\` shows and accepts them.`;
   return problem(at, 'tools-changed', 'warning', message, fix);
+}
+
+export function resourcesNotReviewed(at: At): Problem {
+  const message = `"${at.server}" lists more than ${mostReviewed} resources. Only the first ${mostReviewed} can be reviewed, so agents do not see the others while changes are held back.`;
+  return problem(at, 'entry-left-out', 'warning', message, 'Let the server list fewer, or do not hold changes back.');
 }

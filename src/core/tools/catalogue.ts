@@ -1,6 +1,7 @@
 /** Immutable values: the lists of servers, and the published part for agents. The rules are functions beside this file. */
 import type { Prompt, Resource, ResourceTemplate, Tool } from '@modelcontextprotocol/sdk/types.js';
 import type { NameFilter, ResourceSelection } from '../config/model.js';
+import type { Claims } from './claims.js';
 import type { ServerFeatures } from './features.js';
 import type { Pattern } from './patterns.js';
 
@@ -61,6 +62,12 @@ export interface PublishedResources {
   /** Also decides about reads of unlisted resources. */
   readonly filter: ResourceSelection;
   readonly apps?: readonly string[];
+  /** The URIs of resources and templates that are held back (S3). */
+  readonly held?: Readonly<Record<'resources' | 'templates', readonly string[]>>;
+}
+
+export function uriOf(one: OfferedResource | OfferedTemplate): string {
+  return 'uri' in one ? String(one.uri) : String(one['uriTemplate']);
 }
 
 export const noLists: NameFilter = { whitelist: [], blacklist: [] };
@@ -76,7 +83,8 @@ export type ExclusionReason =
   | { readonly kind: 'override'; readonly argument: string }
   | { readonly kind: 'denied'; readonly pattern: string; readonly published: string }
   | { readonly kind: 'changed'; readonly parts: readonly string[] }
-  | { readonly kind: 'nameTaken'; readonly published: string; readonly holder: string }
+  /** `isNew`: it is new since the approval of its server, and the holder has the name in its baseline. */
+  | { readonly kind: 'nameTaken'; readonly published: string; readonly holder: string; readonly isNew?: true }
   | { readonly kind: 'nameReserved'; readonly published: string }
   | { readonly kind: 'listedTwice' };
 
@@ -121,4 +129,8 @@ export function toolsForAgentHost(toolset: Pick<Toolset, 'tools'>): readonly Ser
 }
 
 /** Holds every toolset in file order. `version` counts up with each applied change (R5). */
-export type Catalogue = { readonly version: number; readonly toolsets: readonly Toolset[] };
+export interface Catalogue {
+  readonly version: number;
+  readonly toolsets: readonly Toolset[];
+  readonly claims: Claims;
+}

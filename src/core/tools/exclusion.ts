@@ -16,7 +16,9 @@ export function exclusionPhrase(reason: ExclusionReason): string {
     case 'override':
       return `the override of its argument “${reason.argument}” cannot be applied`;
     case 'nameTaken':
-      return `“${reason.published}” belongs to ${reason.holder}`;
+      return reason.isNew
+        ? `new since approval, and “${reason.published}” is in the baseline of ${reason.holder}`
+        : `“${reason.published}” belongs to ${reason.holder}`;
     case 'nameReserved':
       return `“${reason.published}” belongs to a built-in tool`;
     case 'denied':

@@ -114,13 +114,26 @@ function named(names: readonly string[]): string {
   return `${names.length === 1 ? 'tool' : 'tools'} ${shortList(quoted, 12)}`;
 }
 
-export function nameTaken(at: At, names: readonly string[], holder: string, holderPlace: Place): Problem {
-  const [tools, has] = names.length === 1 ? ['the tool', 'a tool of that name'] : ['the tools', 'tools of these names'];
-  const message = `"${at.server}" does not publish the ${named(names)}, because "${holder}", which comes first, already publishes ${has}.`;
+interface Holder {
+  readonly holder: string;
+  /** Undefined if it does not run. */
+  readonly place: Place | undefined;
+  /** The names are new since the approval of the other server, and in the baseline of the holder (N5b). */
+  readonly isNew: boolean;
+}
+
+export function nameTaken(at: At, names: readonly string[], { holder, place, isNew }: Holder): Problem {
+  const [tools, has, are] =
+    names.length === 1
+      ? ['the tool', 'a tool of that name', 'it is']
+      : ['the tools', 'tools of these names', 'they are'];
+  const why = isNew
+    ? `${are} new since you let it start, and "${holder}" had ${has} at its approval`
+    : `"${holder}", which comes first, has ${has}`;
+  const message = `"${at.server}" does not publish the ${named(names)}, because ${why}.`;
   const fix = `Give "${at.server}" or "${holder}" a prefix, or blacklist ${tools} in one of them.`;
-  return problem(at, 'name-taken', 'warning', message, fix, {
-    related: [{ message: `"${holder}" publishes the ${named(names)}`, place: holderPlace }],
-  });
+  const related = place && [{ message: `"${holder}" has the ${named(names)}`, place }];
+  return problem(at, 'name-taken', 'warning', message, fix, related && { related });
 }
 
 export function nameReserved(at: At, names: readonly string[]): Problem {
@@ -221,14 +234,13 @@ export function promptTwice(at: At, published: string, first: string, second: st
 }
 
 /** @param names common prompts and URIs; only clients of all toolsets together meet them */
-export function heldElsewhere(at: At, holder: string, holderPlace: Place, names: readonly string[]): Problem {
+export function heldElsewhere(at: At, holder: string, place: Place | undefined, names: readonly string[]): Problem {
   const first = names.slice(0, 3).map(shown).join(', ');
   const more = names.length > 3 ? ` and ${names.length - 3} more` : '';
   const message = `"${at.server}" and "${holder}" both have ${first}${more}. Clients of all toolsets together (\`/mcp\`, \`connect\` without a name) get ${names.length === 1 ? 'it' : 'them'} from "${holder}" only.`;
   const fix = `Keep ${names.length === 1 ? 'it' : 'them'} out of one of the two with \`prompts\` or \`resources\`, or rename prompts with \`prompts.transform\`.`;
-  return problem(at, 'entry-left-out', 'warning', message, fix, {
-    related: [{ message: `"${holder}" has ${first}${more}`, place: holderPlace }],
-  });
+  const related = place && [{ message: `"${holder}" has ${first}${more}`, place }];
+  return problem(at, 'entry-left-out', 'warning', message, fix, related && { related });
 }
 
 export function entryMalformed(at: At, of: ListKind, name: string, detail: string): Problem {

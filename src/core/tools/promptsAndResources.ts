@@ -5,7 +5,8 @@ import type { Problem } from '../base/problem.js';
 import { asText } from '../base/text.js';
 import type { Sliced } from '../base/turns.js';
 import type { PromptSelection, ResourceSelection, ServerDefinition } from '../config/model.js';
-import type { PublishedPrompt, PublishedResources, PromptListing, ResourceListing, ToolListing } from './catalogue.js';
+import { uriOf, type OfferedResource, type OfferedTemplate, type PublishedPrompt } from './catalogue.js';
+import type { PublishedResources, PromptListing, ResourceListing, ToolListing } from './catalogue.js';
 import { longestMatched, transformName } from './names.js';
 import { type CompiledFilter, compileFilter, isTooMuchToMatch, judge, patternsOf, sift } from './patterns.js';
 import { compileUriFilter, isMadeFrom, longestUri } from './uris.js';
@@ -62,12 +63,20 @@ function* publishResources(
   const withApps = apps.size > 0 ? { apps: [...apps] } : {};
   if (!listed) return { resources: [], templates: [], filter, ...withApps };
   const { resources, templates } = listed;
-  const uris = [...resources.map(({ uri }) => String(uri)), ...templates.map(({ uriTemplate }) => uriTemplate)];
+  const uris = [...resources, ...templates].map(uriOf);
   const kept = yield* keptNames(context, 'resources', compileUriFilter(filter), uris, listed, apps);
-  const isIn = (uri: string, type: unknown): boolean => kept.has(uri) && (apps.has(uri) || admitsType(filter, type));
+  const seen = new Set<string>();
+  // A second entry would be outside the review of the first one (S3).
+  const isIn = (one: OfferedResource | OfferedTemplate): boolean => {
+    const uri = uriOf(one);
+    const isTwice = seen.has(uri);
+    if (isTwice) context.found.push(problems.entryMalformed(context.at, 'resources', uri, 'is listed twice'));
+    seen.add(uri);
+    return !isTwice && kept.has(uri) && (apps.has(uri) || admitsType(filter, one.mimeType));
+  };
   return {
-    resources: resources.filter(({ uri, mimeType }) => isIn(String(uri), mimeType)),
-    templates: templates.filter(({ uriTemplate, mimeType }) => isIn(uriTemplate, mimeType)),
+    resources: resources.filter(isIn),
+    templates: templates.filter(isIn),
     filter,
     ...withApps,
   };
@@ -134,9 +143,19 @@ export function contentsRefused(
 }
 
 /** True if a URI may be read (N2). A whitelist does not apply to the apps of published tools (G8). */
-export function admitsResource({ templates, filter, apps }: PublishedResources, uri: string): boolean {
+export function admitsResource(published: PublishedResources, uri: string): boolean {
+  const { templates, filter, apps } = published;
+  if (isHeldBack(published, uri)) return false;
   const lists = compileUriFilter(filter);
   if (isTooMuchToMatch(patternsOf(lists), [uri])) return false;
   const { kind } = judge(lists, uri);
-  return kind === 'in' || (kind === 'notWhitelisted' && (apps?.includes(uri) || isMadeFrom(templates, uri)));
+  return kind === 'in' || (kind === 'notWhitelisted' && (apps?.includes(uri) || isMadeFrom(templates.map(uriOf), uri)));
+}
+
+/** True if the entry of the URI is held back, or if only a held-back template makes it. */
+function isHeldBack({ resources, templates, held }: PublishedResources, uri: string): boolean {
+  if (!held) return false;
+  if (held.resources.includes(uri)) return true;
+  const isListed = resources.some((one) => one.uri === uri) || isMadeFrom(templates.map(uriOf), uri);
+  return !isListed && isMadeFrom(held.templates, uri, true);
 }

@@ -1,17 +1,12 @@
 /** Decides over all toolsets about published names and the editor's tools (N5, N6, G3a). Pure. */
 import { groupedBy } from '../base/groupedBy.js';
-import type { Problem } from '../base/problem.js';
+import type { Place, Problem } from '../base/problem.js';
 import type { ServerPlaces } from '../config/model.js';
-import type {
-  ExclusionReason,
-  OfferedPrompt,
-  PublishedResources,
-  PublishedTool,
-  ServedTool,
-  Toolset,
-} from './catalogue.js';
+import type { ExclusionReason, OfferedPrompt, PublishedTool, ServedTool, Toolset } from './catalogue.js';
+import { uriOf } from './catalogue.js';
 import type { PermissionVerdict, ToolNames } from './permissions.js';
 import { editorId, editorNames, longestEditorId, agentHostName } from './editorNames.js';
+import { noClaims, type Claim, type Claims } from './claims.js';
 import * as problems from './problems.js';
 
 /** The limit of the editor and of providers in one request, for models without a search among tools. */
@@ -47,21 +42,27 @@ function servedOf(tools: readonly PublishedTool[], { id, shortName }: Candidate)
   return made;
 }
 
-/** @param candidates in file order, higher source first: the earlier one keeps a contested name */
+/** @param candidates in file order, higher source first: the earlier one keeps a name that no claim decides about */
 export function publish(
   candidates: readonly Candidate[],
   reserved: Pick<ReadonlySet<string>, 'has' | 'size'>,
   judge: Judge = () => ({ permission: 'allow' }),
+  claims: Claims = noClaims,
 ): { readonly toolsets: readonly Toolset[]; readonly problems: readonly Problem[] } {
-  const holders = new Map<string, Candidate>();
+  const holders = new Map<string, string>();
   const hosted = new Map<string, string>();
   const found: Problem[] = [];
+  const placeOf = (server: string): Place | undefined => candidates.find(({ id }) => id === server)?.places.key;
+  const claimsOn = (published: string): Claim[] => [
+    ...claims.of('tool', published).filter(({ original }) => judge({ original, published }).permission !== 'deny'),
+    ...claims.of('app', published),
+  ];
   const toolsets = candidates.map((candidate): Toolset => {
     const { places, tools: offered, appTools: ofApps = [], ...rest } = candidate;
     const at = { server: candidate.id, places };
     const excluded = [...candidate.excluded];
     const reservedNames: string[] = [];
-    const taken: { readonly published: string; readonly holder: Candidate }[] = [];
+    const taken: { readonly published: string; readonly holder: string; readonly isNew: boolean }[] = [];
     const asked = new Set<string>();
     const claimed = offered.filter(({ published, original }) => {
       const leaveOut = (reason: ExclusionReason): false => {
@@ -71,23 +72,27 @@ export function publish(
       const { permission, pattern = published } = judge({ original, published });
       if (permission === 'deny') return leaveOut({ kind: 'denied', pattern, published });
       if (permission === 'ask') asked.add(published);
-      const holder = holders.get(published);
+      const claimed = claimsOn(published);
+      const holder = claimed[0]?.server ?? holders.get(published) ?? candidate.id;
       if (reserved.has(published)) {
         reservedNames.push(published);
         return leaveOut({ kind: 'nameReserved', published });
       }
-      if (holder) {
-        taken.push({ published, holder });
-        return leaveOut({ kind: 'nameTaken', published, holder: holder.id });
+      if (holder !== candidate.id) {
+        const own = claimed.find(({ server }) => server === candidate.id);
+        const isNew = claimed[0] !== undefined && own?.isFirm !== true;
+        taken.push({ published, holder, isNew });
+        return leaveOut({ kind: 'nameTaken', published, holder, ...(isNew && { isNew }) });
       }
-      holders.set(published, candidate);
+      holders.set(published, candidate.id);
       return true;
     });
     // One prefix solves all of them, so they are one problem.
     if (reservedNames.length > 0) found.push(problems.nameReserved(at, reservedNames));
-    for (const [holder, names] of groupedBy(taken, (one) => one.holder)) {
-      const published = names.map((one) => one.published);
-      found.push(problems.nameTaken(at, published, holder.id, holder.places.key));
+    for (const [first, ...more] of groupedBy(taken, ({ holder, isNew }) => `${holder} ${isNew}`).values()) {
+      if (!first) continue;
+      const names = [first, ...more].map(({ published }) => published);
+      found.push(problems.nameTaken(at, names, { ...first, place: placeOf(first.holder) }));
     }
     const tooLong: problems.UnusableName[] = [];
     const unhosted: (problems.UnusableName & { readonly holder: string | undefined })[] = [];
@@ -101,7 +106,8 @@ export function publish(
         return { ...made, editorRefuses: { kind: 'idTooLong' } };
       }
       const inHost = agentHostName(candidate.id, editorName);
-      const holder = hosted.get(inHost);
+      const rightful = claims.of('agentHost', inHost)[0]?.server ?? hosted.get(inHost);
+      const holder = rightful === candidate.id ? undefined : rightful;
       if (holder === undefined && inHost.length <= longestEditorId) {
         hosted.set(inHost, candidate.id);
         return made;
@@ -118,15 +124,19 @@ export function publish(
       .map((tool) => ({ ...tool, editorName: tool.original, editorId: editorId(candidate.shortName, tool.original) }));
     return { ...rest, tools, ...(appTools.length > 0 && { appTools }), excluded };
   });
-  for (const [first, ...more] of groupedBy(joined(candidates).contested, ({ pair }) => pair).values()) {
+  for (const [first, ...more] of groupedBy(
+    joined(candidates, claims).contested,
+    ({ toolset, holder }) => `${toolset.id} ${holder}`,
+  ).values()) {
     if (!first) continue;
     const names = [first, ...more].map(({ name }) => name);
-    found.push(problems.heldElsewhere(placeOf(first.toolset), first.holder.id, first.holder.places.key, names));
+    const { toolset, holder } = first;
+    found.push(problems.heldElsewhere(atOf(toolset), holder, placeOf(holder), names));
   }
   return { toolsets, problems: [...problems.fewOfEach(found), ...crowd(candidates, toolsets, reserved.size)] };
 }
 
-function placeOf({ id: server, places }: Candidate): problems.At {
+function atOf({ id: server, places }: Candidate): problems.At {
   return { server, places };
 }
 
@@ -137,34 +147,42 @@ function crowd(candidates: readonly Candidate[], toolsets: readonly Toolset[], b
   let count = builtIn;
   const index = toolsets.findIndex(({ tools }) => (count += tools.length) > mostTools);
   const candidate = candidates[index];
-  return candidate ? [problems.tooManyTools(placeOf(candidate), total, mostTools)] : [];
+  return candidate ? [problems.tooManyTools(atOf(candidate), total, mostTools)] : [];
 }
 
 type Part = Pick<Toolset, 'id' | 'prompts' | 'resources'>;
 
-/** Joins the prompts and resources of all toolsets (G6). The earlier toolset keeps a name that is in several. */
-export function joined<One extends Part>(toolsets: readonly One[]) {
-  const contested: { readonly toolset: One; readonly holder: One; readonly pair: string; readonly name: string }[] = [];
-  const firsts = <T>(entriesOf: (toolset: Part) => readonly T[], nameOf: (entry: T) => string): T[] => {
-    const held = new Map<string, { readonly holder: One; readonly entry: T }>();
+/** Joins the prompts and resources of all toolsets (N5c). */
+export function joined<One extends Part>(toolsets: readonly One[], claims: Claims) {
+  const contested: { readonly toolset: One; readonly holder: string; readonly name: string }[] = [];
+  const winners = <T>(
+    entriesOf: (toolset: Part) => readonly T[],
+    nameOf: (entry: T) => string,
+    claimsOn: (name: string) => readonly Claim[],
+  ): T[] => {
+    const held = new Map<string, { readonly holder: string; readonly entry: T }>();
     for (const toolset of toolsets) {
       for (const entry of entriesOf(toolset)) {
         const name = nameOf(entry);
-        const { holder } = held.get(name) ?? {};
-        if (!holder) held.set(name, { holder: toolset, entry });
-        else if (holder !== toolset) contested.push({ toolset, holder, pair: `${toolset.id} ${holder.id}`, name });
+        const known = held.get(name)?.holder;
+        const holder = claimsOn(name)[0]?.server ?? known ?? toolset.id;
+        if (holder !== toolset.id) contested.push({ toolset, holder, name });
+        else if (known === undefined) held.set(name, { holder, entry });
       }
     }
     return [...held.values()].map(({ entry }) => entry);
   };
+  const ofUri = claims.forList();
   const promptsOf = ({ prompts }: Part): OfferedPrompt[] =>
     prompts.map(({ prompt, published }) => ({ ...prompt, name: published }));
-  const resourcesOf = ({ resources }: Part): PublishedResources['resources'] => resources.resources;
-  const templatesOf = ({ resources }: Part): PublishedResources['templates'] => resources.templates;
   return {
-    prompts: firsts(promptsOf, ({ name }) => name),
-    resources: firsts(resourcesOf, ({ uri }) => uri),
-    templates: firsts(templatesOf, ({ uriTemplate }) => uriTemplate),
+    prompts: winners(
+      promptsOf,
+      ({ name }) => name,
+      (name) => claims.of('prompt', name),
+    ),
+    resources: winners(({ resources }) => resources.resources, uriOf, ofUri),
+    templates: winners(({ resources }) => resources.templates, uriOf, ofUri),
     contested,
   };
 }

@@ -1,6 +1,6 @@
 /** The normal form of a URI for patterns (N2a), by the most liberal reading of its path. An ambiguous URI has none. */
 import type { NameFilter } from '../config/model.js';
-import { compileFilter, compilePattern, isTooMuchToMatch } from './patterns.js';
+import { compileFilter, compilePattern } from './patterns.js';
 import type { CompiledFilter, ListedPattern, Pattern } from './patterns.js';
 
 export const longestUri = 8 * 1024;
@@ -105,9 +105,39 @@ function compileUriPattern(text: string): Pattern {
   return compilePattern(canonicalUriPattern(text));
 }
 
-export function isMadeFrom(templates: readonly { readonly uriTemplate: string }[], uri: string): boolean {
+const expression = /\{[^{}]*\}/g;
+
+export function isTemplate(uri: string): boolean {
+  return uri.search(expression) >= 0;
+}
+
+/** The most characters of the templates times those of the URI, because a comparison may take that many steps. */
+const mostSteps = 20_000_000;
+
+/**
+ * True if one of the templates may make the URI, because its literal parts are in the URI in order.
+ * @param inDoubt the answer if the comparison would take too long
+ */
+export function isMadeFrom(templates: readonly string[], uri: string, inDoubt = false): boolean {
   const form = canonicalUri(uri);
   if (form === undefined) return false;
-  const patterns = templates.map(({ uriTemplate }) => compileUriPattern(uriTemplate.replace(/\{[^{}]*\}/g, '*')));
-  return !isTooMuchToMatch(patterns, [form]) && patterns.some((pattern) => pattern.matches(form));
+  const length = templates.reduce((sum, template) => sum + template.length, 0);
+  if (form.length * length > mostSteps) return inDoubt;
+  return templates.some((template) =>
+    hasInOrder(form, canonicalUriPattern(template.replace(expression, '*')).split('*')),
+  );
+}
+
+function hasInOrder(form: string, parts: readonly string[]): boolean {
+  const [first = '', ...rest] = parts;
+  const last = rest.pop();
+  if (last === undefined) return form === first;
+  if (!form.startsWith(first)) return false;
+  let from = first.length;
+  for (const part of rest) {
+    const found = form.indexOf(part, from);
+    if (found < 0) return false;
+    from = found + part.length;
+  }
+  return form.slice(from).endsWith(last);
 }

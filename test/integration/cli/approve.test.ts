@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writ
 import path from 'node:path';
 import { ApprovalStage } from '../../support/core/approvalStage.js';
 import type { CommandLine } from '../../support/core/commandLine.js';
-import { configText } from '../../support/core/configText.js';
+import { configText, fixture } from '../../support/core/configText.js';
 import { Serving } from '../../support/core/serving.js';
 import { Terminal, terminalsMissing } from '../../support/core/terminal.js';
 import { systemClock } from '../../../src/core/base/clock.js';
@@ -244,6 +244,28 @@ describe('approval on the command line (S1)', () => {
     assert.match((await cli.run('approve', 'a', '--yes')).stdout, /tool add[^]*Accepted\./);
     assert.deepEqual(await stage.namesFor('a', '--hold-changed'), ['a_add', 'a_echo']);
     assert.match((await cli.run('approve', 'a')).stdout, /nothing that was offered has changed/);
+  }).timeout(180_000);
+
+  it('`explain` compares with the baselines of `serve` and `connect`, and gives the reason for a new tool (N5b, S3b)', async () => {
+    cli.save({ a: stage.server('a', { transform: [] }), b: fixture('raw', ['--tools', 'add']) });
+    await stage.approve();
+    await stage.namesFor('a');
+    stage.offer('echo', 'add');
+    const kept = readFileSync(path.join(cli.home, '.minds', 'offers', 'base.json'), 'utf8');
+    const { tools } = JSON.parse((await cli.run('explain', 'add', '--json')).stdout) as {
+      tools: { server: string; roads: { road: string; offered: boolean; why?: string }[] }[];
+    };
+    const roads = tools.map(
+      ({ server, roads }) => [server, roads.find(({ road }) => road === 'other agents')] as const,
+    );
+    assert.deepEqual(
+      roads.map(([server, road]) => [server, road?.offered, road?.why]),
+      [
+        ['a', false, 'new since approval, and “add” is in the baseline of b'],
+        ['b', true, undefined],
+      ],
+    );
+    assert.equal(readFileSync(path.join(cli.home, '.minds', 'offers', 'base.json'), 'utf8'), kept, 'it notes nothing');
   }).timeout(180_000);
 
   it('Writing entries shows what they start, and only --yes or a yes at a terminal approves it (S1j)', async () => {

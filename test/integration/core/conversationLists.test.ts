@@ -131,6 +131,30 @@ describe('lists of conversations (G3g)', () => {
     await stage.until(() => said().length === 0, 'that it goes with the instance');
   });
 
+  it('a tool that is new in one conversation takes no name from the baseline of a later server (N5b)', async () => {
+    await endStages();
+    const offerReview = new OfferLedger({
+      storage: { get: () => undefined, update: () => Promise.resolve() },
+      holdsBack: () => false,
+      onStoreFailure: (error) => assert.fail(String(error)),
+    });
+    stage = await startStage({ offerReview });
+    await stage.edit({ a: fixture('changes-tools'), b: fixture('raw', ['--tools', 'echo_b,extra_1']) });
+    const all = await open('*');
+    await all.call('grow');
+    await all.call('grow');
+    await all.next(changed);
+    const codes = stage.host.snapshot.problems.map(({ code, server }) => `${code} ${server}`);
+    assert.ok(codes.includes('name-taken a'), codes.join());
+    const now = await names(all);
+    assert.deepEqual(
+      now.filter((name) => /extra/.test(name)),
+      ['extra_2', 'extra_1'],
+    );
+    assert.ok(now.indexOf('extra_1') > now.indexOf('echo_b'), 'it is still the tool of b');
+    assert.equal(await all.text('extra_1'), '{}', 'the answer of b');
+  });
+
   it('the editor and the clients of a shared server have one list for all conversations', async () => {
     await stage.edit({
       a: fixture('changes-tools'),

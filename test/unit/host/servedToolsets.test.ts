@@ -1,7 +1,8 @@
 /** All toolsets together (G2), and the toolset of a request to all. */
 import assert from 'node:assert/strict';
 import { holdersOf, servedTogether } from '../../../src/core/host/servedToolsets.js';
-import { noResources, type Toolset } from '../../../src/core/tools/catalogue.js';
+import { noResources, type Catalogue, type Toolset } from '../../../src/core/tools/catalogue.js';
+import { noClaims } from '../../../src/core/tools/claims.js';
 import { toolsAlone, type ServerFeatures } from '../../../src/core/tools/features.js';
 
 function toolset(
@@ -22,6 +23,8 @@ function toolset(
   };
 }
 
+const catalogue = (toolsets: readonly Toolset[], claims = noClaims): Catalogue => ({ version: 1, toolsets, claims });
+
 describe('toolsets together', () => {
   it('all toolsets have the features of each, except extensions without a known toolset', () => {
     const extensions = { 'io.modelcontextprotocol/tasks': {}, 'io.modelcontextprotocol/skills': {} };
@@ -30,21 +33,21 @@ describe('toolsets together', () => {
       toolset('b', { resources: true, subscribe: true, extensions }),
       toolset('c', { logging: true }),
     ];
-    const { features } = servedTogether(all);
+    const { features } = servedTogether(catalogue(all));
     assert.deepEqual(features, {
       ...{ prompts: true, resources: true, subscribe: true, completions: true, logging: true },
       extensions: { 'io.modelcontextprotocol/tasks': {} },
     });
-    assert.deepEqual(servedTogether([toolset('d', {})]).features, toolsAlone);
+    assert.deepEqual(servedTogether(catalogue([toolset('d', {})])).features, toolsAlone);
   });
 
   it('without a toolset, the instructions give the reasons, and without a reason how to begin', () => {
-    assert.match(servedTogether([]).instructions ?? '', /^No MCP server serves here\./);
+    assert.match(servedTogether(catalogue([])).instructions ?? '', /^No MCP server serves here\./);
     assert.equal(
-      servedTogether([], ['The file is broken.', 'A waits.']).instructions,
+      servedTogether(catalogue([]), ['The file is broken.', 'A waits.']).instructions,
       'The file is broken.\n\nA waits.',
     );
-    assert.equal(servedTogether([toolset('a', {})]).instructions, undefined);
+    assert.equal(servedTogether(catalogue([toolset('a', {})])).instructions, undefined);
   });
 
   it('all toolsets list a prompt or a URI of two servers once, from the server that answers it', () => {
@@ -58,12 +61,12 @@ describe('toolsets together', () => {
       prompts: [greet],
     });
     const all = [of('a'), of('b')];
-    const { prompts, resources, templates } = servedTogether(all);
+    const { prompts, resources, templates } = servedTogether(catalogue(all));
     assert.deepEqual(
       [prompts.map(({ name }) => name), resources.map(({ name }) => name), templates.map(({ name }) => name)],
       [['greet'], ['a'], ['a']],
     );
-    assert.equal(holdersOf(all, { method: 'prompts/get', params: { name: 'greet' } })[0]?.id, 'a');
+    assert.equal(holdersOf(catalogue(all), { method: 'prompts/get', params: { name: 'greet' } })[0]?.id, 'a');
   });
 
   it('a resource in no list may belong to each toolset with resources, first to that of its app or template', () => {
@@ -74,7 +77,7 @@ describe('toolsets together', () => {
       toolset('shop', { resources: true }, { apps: ['ui://shop/page'] }),
     ];
     const holders = (uri: string): string =>
-      holdersOf(all, { method: 'resources/read', params: { uri } })
+      holdersOf(catalogue(all), { method: 'resources/read', params: { uri } })
         .map(({ id }) => id)
         .join();
     assert.deepEqual(['note://one', 'note://x/raw', 'ui://shop/page', 'other://x'].map(holders), [

@@ -262,7 +262,8 @@ function forwarded(method: string, check: Check): Method {
       send: async (terms): Promise<OtherOutcome> => {
         // The page of an app is the same on every instance, so reading it starts none.
         const instance = isPage ? 'any' : destination ? 'held' : undefined;
-        const outcome = await deps.backend.request({ ...terms, method, params: own, instance });
+        const isOfLink = terms.toolset !== listing.toolset;
+        const outcome = await deps.backend.request({ ...terms, method, params: own, instance, isOfLink });
         // Under 2024-11-05 no server declares completions, so only this error shows their absence.
         const lacks = outcome.kind === 'error' && outcome.code === errorCodes.methodNotFound;
         return lacks && method === 'completion/complete' ? { kind: 'result', result: emptyCompletion } : outcome;

@@ -386,37 +386,42 @@ export function promptNodes(parent: string, server: ServerStatus): TreeNode[] {
 export function changedNodes(parent: string, { id: server, changedOffers }: ServerStatus): TreeNode[] {
   return changedOffers.flatMap((changed) => {
     const { kind, original, parts, held } = changed;
-    if (kind === 'tool' || (kind === 'prompt' && !held)) return [];
-    const isPrompt = kind === 'prompt';
-    const label = isPrompt ? original : 'Instructions';
+    const isNamed = kind !== 'instructions';
+    if (kind === 'tool' || (isNamed && !held)) return [];
+    const label = isNamed ? original : 'Instructions';
     const phrase = `${held ? 'held back: ' : ''}${changePhrase(parts)}`;
-    const texts = { label, words: [phrase], spoken: [label, isPrompt && 'prompt', phrase] };
+    const texts = { label, words: [phrase], spoken: [label, isNamed && kind, phrase] };
     const lines = [formatted`**${label}**`, changeLine(changed)];
     const id = `${parent}/changed/${kind}/${original}`;
-    const name = isPrompt && { name: original };
+    const name = isNamed && { name: original };
     return row({ id, kind, server, ...texts, lines, icon: { id: 'comment' }, ...name, changed });
   });
 }
 
-export function resourceNodes(parent: string, { id: server, resources }: ServerStatus): TreeNode[] {
+export function resourceNodes(parent: string, server: ServerStatus): TreeNode[] {
+  const { resources } = server;
   const unique = uniqueIds();
   const all = [
     ...resources.resources.map((one) => ({ ...one, address: one.uri, word: 'resource' })),
     ...resources.templates.map((one) => ({ ...one, address: one.uriTemplate, word: 'resource template' })),
   ];
+  const changes = changesOf(server, 'resource');
   return all.map(({ name, title, description = '', mimeType, address, word }) => {
     const label = title ?? name;
+    const changed = changes.get(address);
+    const difference = changed && changePhrase(changed.parts);
     const kind = present([address, mimeType]).join(' · ');
     return row({
       id: unique(`${parent}/resource/${address}`),
       kind: 'resource',
-      server,
+      server: server.id,
       label,
-      words: [address],
-      spoken: [label, word, address],
-      lines: [formatted`**${label}**`, formatted`${description}`, formatted`${kind}`],
+      words: [address, difference],
+      spoken: [label, word, address, difference],
+      lines: [formatted`**${label}**`, formatted`${description}`, formatted`${kind}`, changeLine(changed)],
       icon: { id: word === 'resource' ? 'file' : 'symbol-file' },
       name: address,
+      changed,
     });
   });
 }

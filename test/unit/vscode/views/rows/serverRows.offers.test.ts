@@ -38,6 +38,38 @@ describe('sidebar: prompts and resources (E3)', () => {
     ]);
   });
 
+  it('resources and templates are marked if they changed since the approval, and have a row if they are held back (S3)', () => {
+    const resources = {
+      resources: [{ uri: 'note://a', name: 'a' }],
+      templates: [{ uriTemplate: 'note://{x}', name: 'x' }],
+      filter: { whitelist: [], blacklist: [] },
+    };
+    const change = (original: string, held: boolean) =>
+      ({ launch: '1', kind: 'resource', original, parts: ['name', 'media type'], held }) as const;
+    const marked = status('s', {
+      resources,
+      changedOffers: ['note://a', 'note://{x}'].map((uri) => change(uri, false)),
+    });
+    assert.deepEqual(
+      resourceNodes('s', marked).map(({ description, context }) => [description, context]),
+      [
+        ['note://a · name and media type changed', 'resource changed'],
+        ['note://{x} · name and media type changed', 'resource changed'],
+      ],
+    );
+    assert.deepEqual(changedNodes('s', marked), []);
+    const [row] = changedNodes('s', status('s', { changedOffers: [change('note://b', true)] }));
+    assert.deepEqual(
+      [row?.label, row?.description, row?.spoken, row?.context],
+      [
+        'note://b',
+        'held back: name and media type changed',
+        'note://b, resource, held back: name and media type changed',
+        'resource changed',
+      ],
+    );
+  });
+
   it('two resources with one address have different ids', () => {
     const twice = [1, 2].map(() => ({ uri: 'note://a', name: 'a' }));
     const resources = {
