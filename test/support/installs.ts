@@ -3,9 +3,10 @@
  * an existing folder works. A lock keeps two runs from installing at once. Finished folders are never written to.
  */
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { work } from './core/within.ts';
 import { isAlive } from './editor/processes.ts';
 import { npm, repoRoot } from './npm.mjs';
 
@@ -13,14 +14,16 @@ import { npm, repoRoot } from './npm.mjs';
 export const installs = join(repoRoot, '.vscode-test');
 
 /** Runs `provide` while no other run installs anything. */
-export async function alone<T>(provide: () => Promise<T>): Promise<T> {
-  await mkdir(installs, { recursive: true });
-  const release = await lock(join(installs, 'lock'));
-  try {
-    return await provide();
-  } finally {
-    await release();
-  }
+export function alone<T>(provide: () => Promise<T>): Promise<T> {
+  return work('an installation, or the wait for one of another run', async () => {
+    await mkdir(installs, { recursive: true });
+    const release = await lock(join(installs, 'lock'));
+    try {
+      return await provide();
+    } finally {
+      await release();
+    }
+  });
 }
 
 /** Does nothing if `home` exists. */
@@ -31,7 +34,7 @@ export async function installOnce(home: string, what: string, fill: (folder: str
   await rm(partial, { recursive: true, force: true });
   await mkdir(partial, { recursive: true });
   await writeFile(join(partial, 'package.json'), '{ "private": true }\n');
-  await fill(partial);
+  await work(`fetching ${what}`, () => fill(partial));
   await rename(partial, home);
 }
 
@@ -68,11 +71,17 @@ async function lock(file: string): Promise<() => Promise<void>> {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     }
     const owner = Number(await readFile(file, 'utf8').catch(() => ''));
-    if (owner > 0 && !isAlive(owner)) {
+    if (owner > 0 ? !isAlive(owner) : await isOld(file)) {
       await rm(file, { force: true });
     } else {
       if (!announced) console.log(`Waiting for another run that installs something (lock: ${file}) …`);
       await delay(250);
     }
   }
+}
+
+/** A run that dies between the two steps of its lock leaves one without an owner. */
+async function isOld(file: string): Promise<boolean> {
+  const found = await stat(file).catch(() => undefined);
+  return found !== undefined && Date.now() - found.mtimeMs > 10_000;
 }

@@ -4,15 +4,14 @@
  */
 import { spawn } from 'node:child_process';
 import { lstat, readFile } from 'node:fs/promises';
-import { constants, setPriority } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const repoRoot = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
 
 /**
- * Runs a program to its end with the terminal shared, or with its output in the file `outputFd`. If `quiet`, rejects
- * with the last lines of output.
+ * Runs a program to its end with the terminal shared. If `quiet`, holds its output back, and rejects with the last lines
+ * if the program fails.
  * @param {string} command
  * @param {string[]} args
  * @param {import('./npm.mjs').RunOptions & { shell?: boolean }} [options]
@@ -24,15 +23,8 @@ export function runToEnd(command, args, options = {}) {
       cwd: options.cwd ?? repoRoot,
       env: options.env ?? process.env,
       shell: options.shell ?? false,
-      stdio: options.quiet
-        ? ['ignore', 'pipe', 'pipe']
-        : options.outputFd === undefined
-          ? 'inherit'
-          : ['ignore', options.outputFd, options.outputFd],
+      stdio: options.quiet ? ['ignore', 'pipe', 'pipe'] : 'inherit',
     });
-    options.started?.(child);
-    // Its children inherit the priority.
-    if (options.givesWay && child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_LOW);
     const tail = [];
     for (const stream of [child.stdout, child.stderr]) {
       stream?.on('data', (chunk) => {
@@ -53,15 +45,24 @@ export function runToEnd(command, args, options = {}) {
 }
 
 /**
- * Runs npm. Inside an npm script the same npm is used again. On Windows npm is a batch file and needs a shell.
+ * npm as a program. Inside an npm script the same npm is used again. On Windows npm is a batch file and needs a shell.
+ * @param {string[]} args
+ */
+export function npmCommand(args) {
+  const cli = process.env.npm_execpath;
+  if (cli && /npm-cli\.c?js$/.test(cli)) return { command: process.execPath, args: [cli, ...args], shell: false };
+  return { command: 'npm', args, shell: process.platform === 'win32' };
+}
+
+/**
+ * Runs npm.
  * @param {string[]} args
  * @param {import('./npm.mjs').RunOptions} [options]
  * @returns {Promise<number>} the exit code
  */
 export function npm(args, options = {}) {
-  const cli = process.env.npm_execpath;
-  if (cli && /npm-cli\.c?js$/.test(cli)) return runToEnd(process.execPath, [cli, ...args], options);
-  return runToEnd('npm', args, { ...options, shell: process.platform === 'win32' });
+  const { command, args: words, shell } = npmCommand(args);
+  return runToEnd(command, words, { ...options, shell });
 }
 
 /** Installs the locked packages unless node_modules holds exactly those. */

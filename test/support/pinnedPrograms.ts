@@ -7,6 +7,7 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import path from 'node:path';
+import { work } from './core/within.ts';
 
 export interface Pin {
   readonly package: string;
@@ -44,7 +45,7 @@ export async function installPinned(root: string, id: string, pin: Pin, options:
     const npm = spawn('npm', args, { cwd: making, shell: process.platform === 'win32' });
     let words = '';
     for (const stream of [npm.stdout, npm.stderr]) stream.on('data', (chunk) => (words += String(chunk)));
-    const [code] = (await once(npm, 'close')) as [number | null];
+    const [code] = (await work(`installing ${name}`, () => once(npm, 'close'))) as [number | null];
     if (code !== 0) throw new Error(`npm could not install ${name}@${version}: ${words.trim().slice(-500)}`);
     const installed = integrityIn(making, name);
     if (integrity !== undefined && installed !== integrity)

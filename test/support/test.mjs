@@ -3,8 +3,12 @@
  * the rest. `testRun/main.ts` does the work.
  *
  *     npm test -- [--only unit|integration|adversarial|editor|bench] [--grep text] [--editor 1.139|1.133]
+ *
+ * The last line is `N passed, N failed`, whatever fails.
  */
-import { ensureDependencies, runScript } from './npm.mjs';
+import { join } from 'node:path';
+import { ensureDependencies, repoRoot } from './npm.mjs';
+import { closeWithLine } from './testRun/outer.mjs';
 
-await ensureDependencies();
-process.exit(await runScript('test/support/testRun/main.ts', process.argv.slice(2)));
+const main = join(repoRoot, 'test/support/testRun/main.ts');
+process.exit(await closeWithLine(ensureDependencies, main, process.argv.slice(2)));

@@ -44,7 +44,7 @@ export class ServerRequests {
   /** @param causes the requests of ours for which the server may ask; the protocol may name one */
   answer(request: ServerRequest, signal: AbortSignal | undefined, causes?: readonly Exchange[]): Promise<Fields> {
     const answer = this.answerOf(request, signal, causes);
-    if (request.method === 'roots/list') this.rootsAnswered = Promise.allSettled([this.rootsAnswered, answer]);
+    if (request.method === 'roots/list') this.rootsAnswered = bothOver(this.rootsAnswered, answer);
     return answer;
   }
 
@@ -126,4 +126,9 @@ export class ServerRequests {
     if (this.owner) return this.owner;
     throw new RpcFailure(errorCodes.internal, 'No conversation uses this instance now, so nobody can be asked.');
   }
+}
+
+/** Without the answers: the result of one pair would hold the results of all pairs before it. */
+async function bothOver(before: Promise<unknown>, answer: Promise<unknown>): Promise<void> {
+  await Promise.allSettled([before, answer]);
 }

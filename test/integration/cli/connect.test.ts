@@ -429,7 +429,7 @@ describe('mcp-toolsets connect', () => {
     const { folder } = cli;
     const packed = await cli.packed();
     const npm = async (...args: string[]): Promise<void> => {
-      const { code, stderr } = await cli.finishBeside(cli.npm('npm', args));
+      const { code, stderr } = await cli.finishWork(cli.npm('npm', args));
       assert.equal(code, 0, stderr);
     };
     await npm('install', '--offline', '--no-audit', '--no-fund', '--prefix', folder, packed);

@@ -9,7 +9,7 @@ import { createInterface } from 'node:readline';
 import { build } from 'esbuild';
 import { posixIt, suiteNotHere } from '../../support/notHere.js';
 import { childrenOf, isAlive, processesWith, supported, untilNone } from '../../support/processes.js';
-import { untilSo } from '../../support/core/within.js';
+import { untilSo, work } from '../../support/core/within.js';
 import { fixture, inShell, repository, Rig, runVariable, servers, stdio } from './rig.js';
 
 const withGuardian = posixIt('Windows ends what is in a job object by itself, without a guardian');
@@ -39,7 +39,9 @@ describe('the guardian of server processes (X5)', function () {
     folder = mkdtempSync(path.join(tmpdir(), 'guardian-'));
     guardianScript = path.join(folder, 'guardian.js');
     const entry = path.join(repository, 'src/core/processes/guardianMain.ts');
-    await build({ entryPoints: [entry], outfile: guardianScript, bundle: true, platform: 'node', format: 'cjs' });
+    await work('the bundle of the guardian', () =>
+      build({ entryPoints: [entry], outfile: guardianScript, bundle: true, platform: 'node', format: 'cjs' }),
+    );
   });
   after(() => rmSync(folder, { recursive: true }));
   beforeEach(() => (run = randomUUID()));

@@ -12,6 +12,7 @@ import { closeJob, type Job } from '../../../src/core/processes/jobObjects.js';
 import { Jobs } from '../../../src/core/processes/jobs.js';
 import { suiteNotHere } from '../../support/notHere.js';
 import { processesWith, untilNone } from '../../support/processes.js';
+import { work } from '../../support/core/within.js';
 import { repository, runVariable } from './rig.js';
 
 const endless = 'setInterval(() => {}, 1000)';
@@ -34,7 +35,9 @@ describe('job objects', function () {
     folder = mkdtempSync(path.join(tmpdir(), 'jobs-'));
     const outfile = path.join(folder, 'jobs.js');
     const entry = path.join(repository, 'src/core/processes/jobs.ts');
-    await build({ entryPoints: [entry], outfile, bundle: true, platform: 'node', format: 'cjs' });
+    await work('the bundle of the jobs', () =>
+      build({ entryPoints: [entry], outfile, bundle: true, platform: 'node', format: 'cjs' }),
+    );
     ({ Jobs: JobsWithoutProgram } = createRequire(__filename)(outfile) as { Jobs: typeof Jobs });
   });
   after(() => rmSync(folder, { recursive: true }));

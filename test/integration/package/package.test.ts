@@ -9,6 +9,7 @@ import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { work } from '../../support/core/within.js';
 
 const repository = path.resolve(__dirname, '../../..');
 const sources = [
@@ -66,15 +67,17 @@ describe('packages', function () {
     windowsTargets = (await script(
       `import { windowsTargets } from './native.mjs'; console.log(JSON.stringify(windowsTargets));`,
     )) as Record<string, string>;
-    await node('esbuild.mjs', '--production');
+    await work('the build of the packages', () => node('esbuild.mjs', '--production'));
     for (const binary of Object.values(windowsTargets)) {
       const at = path.join(folder, 'dist', 'node_modules', binary);
       mkdirSync(at, { recursive: true });
       for (const name of ['package.json', 'index.js']) writeFileSync(path.join(at, name), '{}');
       writeFileSync(path.join(at, 'koffi.node'), program);
     }
-    const made = (await script(
-      `import { makePackages } from './package.mjs'; console.log(JSON.stringify(await makePackages(process.cwd())));`,
+    const made = (await work('making the packages', () =>
+      script(
+        `import { makePackages } from './package.mjs'; console.log(JSON.stringify(await makePackages(process.cwd())));`,
+      ),
     )) as string[];
     for (const file of made) packages.set(path.basename(file), namesIn(readFileSync(file)));
     universal = made[0] ?? '';

@@ -14,9 +14,10 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { version } from '../../../package.json';
 import { apart, CommandLine, type Output } from '../../support/core/commandLine.js';
 import { configText, rawWith } from '../../support/core/configText.js';
-import { within } from '../../support/core/within.js';
+import { work } from '../../support/core/within.js';
 import { freePort } from '../../support/freePort.js';
 import { suiteNotHere } from '../../support/notHere.js';
+import { startedByTest } from '../../support/core/leftovers.js';
 import { cacheFolder, commandIn, installPinned } from '../../support/pinnedPrograms.js';
 
 const cache = cacheFolder('MCP_TOOLSETS_PROGRAMS', 'mcp-toolsets-programs');
@@ -31,6 +32,7 @@ describe('the package in a registry', function () {
   let registry: ChildProcess | undefined;
   let address: string;
   let cli: CommandLine;
+  let forget = (): void => undefined;
 
   before(async () => {
     root = realpathSync(mkdtempSync(path.join(tmpdir(), 'registry-')));
@@ -49,20 +51,25 @@ describe('the package in a registry', function () {
     };
     // JSON is YAML.
     writeFileSync(config, JSON.stringify(settings));
-    const program = commandIn(await installPinned(cache, 'verdaccio', registryProgram, ofRegistry), 'verdaccio');
+    const script = commandIn(await installPinned(cache, 'verdaccio', registryProgram, ofRegistry), 'verdaccio');
     // It does not run on the oldest supported Node.
-    registry = spawn(await nodeOf('24.21.0'), [program, '--config', config, '--listen', `127.0.0.1:${port}`], {
+    registry = spawn(await nodeOf('24.21.0'), [script, '--config', config, '--listen', `127.0.0.1:${port}`], {
       env: { ...cli.env, HOME: root },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
+    const running = registry;
+    forget = startedByTest('the registry', () => void running.kill('SIGKILL'));
     let said = '';
     for (const stream of [registry.stdout, registry.stderr]) stream?.on('data', (chunk) => (said += String(chunk)));
     // It prints its address before it listens.
-    const listens = (async (): Promise<void> => {
-      while (!(await fetch(`${address}-/ping`).catch(() => undefined))) await pause(20);
-    })();
-    await within(Promise.race([listens, once(registry, 'close')]), 'the registry', () => said);
-    assert.equal(registry.exitCode, null, said);
+    let isListening = false;
+    await work('the start of the registry', async () => {
+      while (!isListening && running.exitCode === null) {
+        isListening = (await fetch(`${address}-/ping`).catch(() => undefined)) !== undefined;
+        if (!isListening) await pause(20);
+      }
+    });
+    assert.ok(isListening, said);
     const account = await fetch(`${address}-/user/org.couchdb.user:ada`, {
       method: 'PUT',
       headers: { 'content-type': 'application/json' },
@@ -89,6 +96,7 @@ describe('the package in a registry', function () {
       const ended = once(registry, 'close');
       registry.kill();
       await ended;
+      forget();
     }
     await cli.close();
     rmSync(root, { recursive: true });
@@ -109,7 +117,7 @@ describe('the package in a registry', function () {
   });
 
   async function run(home: string, bin: string, command: string, ...args: string[]): Promise<Output> {
-    return await cli.finishBeside(spawn(command, args, { cwd: folderOf(home), env: envOf(home, bin), ...apart }));
+    return await cli.finishWork(spawn(command, args, { cwd: folderOf(home), env: envOf(home, bin), ...apart }));
   }
 
   function folderOf(home: string): string {
@@ -135,9 +143,10 @@ describe('the package in a registry', function () {
       const entry = mcpServers['alpha'] ?? assert.fail('no entry');
       assert.deepEqual([entry.command, ...entry.args], ['npx', '-y', `mcp-toolsets@${version}`, 'connect', 'alpha']);
       const client = new Client({ name: 'agent', version: '1' });
-      await client.connect(
-        new StdioClientTransport({ command: entry.command, args: entry.args, cwd: folder, env: envOf(home, bin) }),
-      );
+      const launch = { command: entry.command, args: entry.args, cwd: folder, env: envOf(home, bin) };
+      // npx installs the package.
+      const timeout = 900_000;
+      await work('npx', () => client.connect(new StdioClientTransport(launch), { timeout }));
       const { content } = await client.callTool({ name: 'echo', arguments: { text: 'hello' } });
       assert.match(JSON.stringify(content), /hello/);
       await client.close();

@@ -199,8 +199,6 @@ const cases: readonly Hostile[] = [
     over: 'http',
     trait: 'batches',
     args: ['--size', '20000'],
-    // Lines read before the pace is reached, in several copies until garbage collection.
-    heap: 128,
     check: works,
   },
   { what: 'endlessly announces changed tools over HTTP', over: 'http', trait: 'storm', check: works },
@@ -291,7 +289,7 @@ const cases: readonly Hostile[] = [
     what: 'endlessly sends large unrequested answers',
     trait: 'large',
     args: ['--size', String(6 * megabytes)],
-    heap: 300,
+    heap: 150,
     check: works,
   },
   {
@@ -299,7 +297,7 @@ const cases: readonly Hostile[] = [
     over: 'http',
     trait: 'large',
     args: ['--size', String(6 * megabytes)],
-    heap: 300,
+    heap: 150,
     check: works,
   },
   {

@@ -1,13 +1,14 @@
 /** Bundles programs of the product and of the tests, once a run, into a folder that is removed with this process. */
-import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { build, buildSync } from 'esbuild';
+import { blockingWork, sharedWork } from './within.js';
 
 export const repository = path.resolve(__dirname, '../../..');
 
 let folder: string | undefined;
-const bundles = new Map<string, Promise<string>>();
+const bundles = new Map<string, () => Promise<string>>();
 
 /** A folder for this process only. Files in it find the packages outside the bundle. */
 export function runFolder(): string {
@@ -22,23 +23,27 @@ export function runFolder(): string {
 
 /** @param source from the root of the repository. Resolves with the path of one CommonJS file. */
 export function bundled(source: string): Promise<string> {
-  const existing = bundles.get(source);
-  if (existing) return existing;
-  const outfile = path.join(runFolder(), `${path.basename(source, '.ts')}.js`);
-  const made = build({
-    absWorkingDir: repository,
-    entryPoints: [source],
-    outfile,
-    bundle: true,
-    platform: 'node',
-    target: 'node20',
-    format: 'cjs',
-    // Like the product's own build, because `jsonc-parser` can be bundled in this form only.
-    mainFields: ['module', 'main'],
-    logLevel: 'silent',
-  }).then(() => outfile);
-  bundles.set(source, made);
-  return made;
+  let bundle = bundles.get(source);
+  if (!bundle) {
+    bundle = sharedWork(`the bundle of ${source}`, async () => {
+      const outfile = path.join(runFolder(), `${path.basename(source, '.ts')}.js`);
+      await build({
+        absWorkingDir: repository,
+        entryPoints: [source],
+        outfile,
+        bundle: true,
+        platform: 'node',
+        target: 'node20',
+        format: 'cjs',
+        // Like the product's own build, because `jsonc-parser` can be bundled in this form only.
+        mainFields: ['module', 'main'],
+        logLevel: 'silent',
+      });
+      return outfile;
+    });
+    bundles.set(source, bundle);
+  }
+  return bundle();
 }
 
 export const guardianScript = (): Promise<string> => bundled('src/core/processes/guardianMain.ts');
@@ -65,17 +70,21 @@ function bundledFixture(source: string): string {
   return outfile;
 }
 
-/** Makes one file of an ECMAScript module and its imports. */
+/** Makes one file of an ECMAScript module and its imports. An existing file is complete. */
 export function bundleModule(source: string, outfile: string): void {
-  buildSync({
-    entryPoints: [source],
-    outfile,
-    bundle: true,
-    platform: 'node',
-    target: 'node20',
-    format: 'esm',
-    // Some packages are CommonJS and require modules of Node.
-    banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
-    logLevel: 'silent',
-  });
+  const partial = `${outfile}.partial`;
+  blockingWork(`the bundle of ${source}`, () =>
+    buildSync({
+      entryPoints: [source],
+      outfile: partial,
+      bundle: true,
+      platform: 'node',
+      target: 'node20',
+      format: 'esm',
+      // Some packages are CommonJS and require modules of Node.
+      banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
+      logLevel: 'silent',
+    }),
+  );
+  renameSync(partial, outfile);
 }

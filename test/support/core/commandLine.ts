@@ -30,24 +30,19 @@ import { programFinder, workspaceRoots } from '../../../src/core/processes/works
 import { untilNone, type TestProcess } from '../processes.js';
 import { repository, runFolder } from './bundles.js';
 import { configText, type Servers } from './configText.js';
-import { everyProcessOf, runVariable } from './stage.js';
-import { untilSo, within } from './within.js';
+import { startedByTest } from './leftovers.js';
+import { everyProcessOf, killIfThere, runVariable } from './stage.js';
+import { sharedWork, untilSo, within, work } from './within.js';
 
 /** A session of its own has no terminal, so no command asks the developer. Windows would open a window for it. */
 export const apart = { detached: process.platform !== 'win32' } as const;
 
 const starting = new Set('check status tools explain call resources read prompts prompt serve connect'.split(' '));
 
-let built: Promise<string> | undefined;
-
 /** Resolves with the path of cli.js. */
-export function builtCommandLine(): Promise<string> {
-  built ??= build();
-  return built;
-}
-
-async function build(): Promise<string> {
+export const builtCommandLine = sharedWork('the build of the command line', async () => {
   const root = path.join(runFolder(), 'build');
+  rmSync(root, { recursive: true, force: true });
   for (const name of [
     'src',
     'package.json',
@@ -61,10 +56,10 @@ async function build(): Promise<string> {
   ]) {
     cpSync(path.join(repository, name), path.join(root, name), { recursive: true });
   }
-  const { code, stderr } = await outputOf(spawn(process.execPath, ['esbuild.mjs'], { cwd: root }));
+  const { code, stderr } = await collected(spawn(process.execPath, ['esbuild.mjs'], { cwd: root })).ended;
   assert.equal(code, 0, stderr);
   return path.join(root, 'dist', 'cli.js');
-}
+});
 
 export interface Output {
   /** Undefined after a signal. */
@@ -89,6 +84,8 @@ export class CommandLine {
     USERPROFILE: this.home,
     [runVariable]: this.mark,
   };
+
+  private readonly forget = startedByTest(`the command line in ${this.root}`, () => this.abandon());
 
   private constructor(private readonly script: string) {
     delete this.env['NODE_OPTIONS'];
@@ -184,11 +181,16 @@ export class CommandLine {
     return outputOf(child);
   }
 
+  /** The same for npm and other programs that only take time. */
+  finishWork(child: ChildProcess): Promise<Output> {
+    return workOf(child);
+  }
+
   /** Packs the build as npm does. Resolves with the path of the tarball. */
   async packed(): Promise<string> {
     const root = path.join(path.dirname(this.script), '..');
     const args = ['pack', '--json', '--ignore-scripts', '--pack-destination', this.folder];
-    const { code, stdout, stderr } = await outputOf(this.npm('npm', args, root));
+    const { code, stdout, stderr } = await workOf(this.npm('npm', args, root));
     assert.equal(code, 0, stderr);
     const [{ filename }] = JSON.parse(stdout) as [{ filename: string }];
     return path.join(this.folder, filename);
@@ -216,18 +218,36 @@ export class CommandLine {
     await untilNone(engines, 10_000);
   }
 
+  /** Also after a failure, nothing of it is left. */
   async close(): Promise<void> {
-    await this.stopEngines();
-    await this.untilGone();
-    rmSync(this.root, { recursive: true });
+    try {
+      await this.stopEngines();
+      await this.untilGone();
+    } finally {
+      this.abandon();
+    }
+  }
+
+  private abandon(): void {
+    this.forget();
+    for (const { pid } of this.processes()) killIfThere(pid);
+    rmSync(this.root, { recursive: true, force: true });
   }
 }
 
 async function outputOf(child: ChildProcess): Promise<Output> {
+  const { ended, said } = collected(child);
+  return await within(ended, `the end of ${child.spawnargs.join(' ')}`, said);
+}
+
+function workOf(child: ChildProcess): Promise<Output> {
+  return work(child.spawnargs.join(' '), () => collected(child).ended);
+}
+
+function collected(child: ChildProcess): { readonly ended: Promise<Output>; said(): string } {
   let [stdout, stderr] = ['', ''];
   child.stdout?.on('data', (chunk) => (stdout += String(chunk)));
   child.stderr?.on('data', (chunk) => (stderr += String(chunk)));
-  const what = child.spawnargs.join(' ');
-  const [code] = (await within(once(child, 'close'), `the end of ${what}`, () => stdout + stderr)) as [number | null];
-  return { code: code ?? undefined, stdout, stderr };
+  const ended = once(child, 'close').then(([code]: (number | null)[]) => ({ code: code ?? undefined, stdout, stderr }));
+  return { ended, said: () => stdout + stderr };
 }

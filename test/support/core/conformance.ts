@@ -91,7 +91,8 @@ function suiteProgram(name: string): string {
   if (existsSync(program)) return program;
   bundleModule(path.join(source, 'dist/index.js'), program);
   // The newer suite looks for these lists next to its program.
-  symlinkSync(path.join(source, 'requirements'), path.join(home, 'requirements'), 'junction');
+  const lists = path.join(home, 'requirements');
+  if (!existsSync(lists)) symlinkSync(path.join(source, 'requirements'), lists, 'junction');
   return program;
 }
 

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fixturePath } from './bundles.js';
 import { officialPath } from './configText.js';
+import { startedByTest } from './leftovers.js';
 import { within } from './within.js';
 import { freePort } from '../freePort.js';
 
@@ -63,8 +64,11 @@ export function startNode(
       () => lines.join('\n'),
     );
   const stop = async (): Promise<void> => {
+    forget();
     child.kill('SIGKILL');
     await exited;
   };
+  const forget = startedByTest(`${args.join(' ')} (process ${pid})`, stop);
+  void exited.then(forget);
   return { server: { pid, lines, stop }, line };
 }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { provisionNode } from '../editor/provision.ts';
 import { alone, install, installOnce, installs } from '../installs.ts';
@@ -54,6 +54,8 @@ function older(): string {
   const root = path.join(runFolder(), 'inspector');
   const script = path.join(root, 'cli', 'build', 'cli.js');
   if (existsSync(script)) return script;
+  // A copy that broke off.
+  rmSync(root, { recursive: true, force: true });
   mkdirSync(root);
   writeFileSync(path.join(root, 'package.json'), JSON.stringify({ name: 'inspector', version: '1.0.3' }));
   symlinkSync(path.join(repository, 'node_modules'), path.join(root, 'node_modules'));

@@ -3,6 +3,7 @@
  */
 import { createServer, request as ask, type IncomingMessage } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
+import { startedByTest } from './leftovers.js';
 
 export interface Proxy {
   readonly url: string;
@@ -61,14 +62,14 @@ export async function startProxy(route: Readonly<Record<string, string>> = {}, c
     }
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    seen,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-        for (const socket of sockets) socket.destroy();
-      }),
-  };
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const close = (): Promise<void> =>
+    new Promise((resolve) => {
+      forget();
+      server.close(() => resolve());
+      server.closeAllConnections();
+      for (const socket of sockets) socket.destroy();
+    });
+  const forget = startedByTest(`the proxy at ${url}`, close);
+  return { url, seen, close };
 }

@@ -8,7 +8,6 @@ import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { randomBytes } from 'node:crypto';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import type { Approvals } from '../../../src/core/approval/approvals.js';
@@ -40,9 +39,10 @@ import { guardianScript } from './bundles.js';
 import { CapturedLogs } from './capturedLogs.js';
 import { testCore } from './testCore.js';
 import { configText, type Servers } from './configText.js';
+import { startedByTest } from './leftovers.js';
 import { startEverything, startHttpFixture, type HttpServer } from './httpServers.js';
 import { processesWith, supported, type TestProcess } from '../processes.js';
-import { patientClock, within } from './within.js';
+import { patientClock, untilSo, within } from './within.js';
 
 /**
  * A variable in the environment of everything a stage starts. It is not the variable of the whole run, which its
@@ -79,19 +79,24 @@ export interface CallOptions {
   readonly onProgress?: NonNullable<ToolsetCall['onProgress']>;
 }
 
-/** Stages left open by a failed test. */
-const open = new Set<Stage>();
+/** Each open stage, with the end of its entry among the leftovers. */
+const open = new Map<Stage, () => void>();
 
 export async function startStage(options: StageOptions = {}): Promise<Stage> {
   const stage = new Stage(options, await guardianScript());
-  open.add(stage);
+  open.set(
+    stage,
+    startedByTest(`a stage in ${stage.folder}`, () => stage.dispose()),
+  );
   if (options.remembers) await stage.nextWindow();
   return stage;
 }
 
 /** For `afterEach`: ends everything of the test and proves that nothing is left. */
 export async function endStages(): Promise<void> {
-  for (const stage of [...open]) await stage.dispose();
+  const failures: unknown[] = [];
+  for (const stage of [...open.keys()]) await stage.dispose().catch((error: unknown) => failures.push(error));
+  if (failures.length > 0) throw failures[0];
 }
 
 export class Stage {
@@ -332,14 +337,17 @@ export class Stage {
   }
 
   async dispose(): Promise<void> {
+    open.get(this)?.();
     if (!open.delete(this)) return;
     let leftBehind: string[];
     try {
       this.watched?.dispose();
-      await Promise.all(this.ends.map((end) => end()));
-      const gateway = await this.gateway_;
+      // A part that cannot end does not keep the others alive.
+      const ends = await Promise.allSettled(this.ends.map((end) => end()));
+      const gateway = await this.gateway_?.catch(() => undefined);
       const ended = Promise.all([this.core.dispose(), gateway?.dispose()]);
       await within(ended, 'the end of the core', () => this.describe());
+      for (const end of ends) if (end.status === 'rejected') throw end.reason;
       await this.untilStored();
       assert.deepEqual(this.processes(), [], 'processes are left');
     } finally {
@@ -353,13 +361,9 @@ export class Stage {
       [],
       'stores are live',
     );
-    await within(this.untilNothingListens(), 'the end of a listening socket');
+    // On Windows, the handle of a listener outlives the listener by some turns of the event loop.
+    await untilSo(() => listeningSockets() <= this.listeningBefore, 'the end of a listening socket');
     assert.deepEqual(leftBehind, [], 'temporary files are left');
-  }
-
-  /** On Windows, the handle of a listener outlives the listener by some turns of the event loop. */
-  private async untilNothingListens(): Promise<void> {
-    while (listeningSockets() > this.listeningBefore) await nextTurn();
   }
 
   /** For the message of a failure. */
@@ -385,7 +389,7 @@ export function everyProcessOf(mark: string): TestProcess[] {
   return supported ? processesWith(runVariable, mark) : [];
 }
 
-function killIfThere(pid: number): void {
+export function killIfThere(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {

@@ -5,6 +5,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { Emitter, nextEvent } from '../../../src/core/base/events.js';
+import { startedByTest } from './leftovers.js';
 import { within } from './within.js';
 
 interface Program {
@@ -31,6 +32,8 @@ export class Terminal {
     const line = `stty cols ${columns} rows 60 -echo; exec ${words}`;
     this.child = spawn('script', ['-qfec', line, '/dev/null'], { cwd, env: { ...env, SHELL: '/bin/sh' } });
     this.ended = once(this.child, 'close');
+    const forget = startedByTest(`a terminal with ${line}`, () => this.close());
+    void this.ended.then(forget);
     this.child.stdout?.on('data', (chunk) => {
       this.shown += String(chunk);
       this.heard.fire();

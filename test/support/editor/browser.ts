@@ -1,16 +1,23 @@
 /** One headless Chromium for the whole run, started with the first window. */
 import { chromium, type Browser } from 'playwright-core';
 import { onEnd } from './cleanup.ts';
+import { hangLimitMs } from './versions.ts';
 
 let running: Promise<Browser> | undefined;
 
 export function sharedBrowser(executablePath: string): Promise<Browser> {
-  return (running ??= start(executablePath));
+  running ??= start(executablePath).catch((error: unknown) => {
+    // The next window tries again.
+    running = undefined;
+    throw error;
+  });
+  return running;
 }
 
 async function start(executablePath: string): Promise<Browser> {
   const browser = await chromium.launch({
     executablePath,
+    timeout: hangLimitMs,
     // The run handles signals, because the editor must be notified before the browser ends.
     handleSIGINT: false,
     handleSIGTERM: false,

@@ -7,11 +7,10 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { createWriteStream } from 'node:fs';
 import { onEnd } from './cleanup.ts';
 import { installs } from '../installs.ts';
-import { desktopEditor, editorChoiceVariable } from './versions.ts';
+import { desktopEditor, editorChoiceVariable, hangLimitMs } from './versions.ts';
 
 const host = 'https://update.code.visualstudio.com/api/releases/stable';
 const reachLimitMs = 5_000;
-const downloadLimitMs = 300_000;
 
 /** The desktop editor's program, or a reason for its absence. `MCP_TOOLSETS_EDITOR` asks for a server form. */
 export async function findDesktop(): Promise<{ executable: string } | { reason: string }> {
@@ -27,7 +26,7 @@ export async function findDesktop(): Promise<{ executable: string } | { reason: 
   }
   try {
     const download = downloadAndUnzipVSCode({ version: desktopEditor, cachePath: installs });
-    const limit = AbortSignal.timeout(downloadLimitMs);
+    const limit = AbortSignal.timeout(hangLimitMs);
     const executable = await Promise.race([
       download,
       new Promise<never>((_, failed) => limit.addEventListener('abort', () => failed(new Error('it took too long')))),

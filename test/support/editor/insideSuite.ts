@@ -13,12 +13,11 @@ import type { ProcessEntry } from './processes.ts';
 import { SuiteReport } from './report.ts';
 import { userSettings } from './settings.ts';
 import type { Suite } from './suites.ts';
-import { resultsDir } from './versions.ts';
+import { hangLimitMs, resultsDir } from './versions.ts';
 import { copyWorkspace, fillWorkspace } from './workspaces.ts';
 
-const startLimitMs = 120_000;
 /** The limit for a suite without a report, in milliseconds. It is longer than any test. */
-const silenceLimitMs = 240_000;
+const silenceLimitMs = 600_000;
 
 /** The limit for the end of a closed window's processes, in milliseconds. */
 const processesEndLimitMs = 5_000;
@@ -177,8 +176,8 @@ async function outcome({ ended }: TestWindow, turns: Turns): Promise<void> {
     return false;
   };
   try {
-    if (!(await within(startLimitMs, turns.begun))) {
-      turns.fail('start', `The tests did not begin within ${startLimitMs / 1000} s`);
+    if (!(await within(hangLimitMs, turns.begun))) {
+      turns.fail('start', `The tests did not begin within ${hangLimitMs / 1000} s`);
     } else if (!(await endWithoutSilence())) {
       turns.fail('end', `Nothing was reported for ${silenceLimitMs / 1000} s`);
     } else if (!turns.complete) {

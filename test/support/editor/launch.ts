@@ -9,6 +9,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { BrowserContext } from 'playwright-core';
+import { work } from '../core/within.ts';
 import { bridgeVariable } from './bridgeProtocol.ts';
 import { BridgeServer, type SuitesInTurn } from './bridgeServer.ts';
 import { sharedBrowser } from './browser.ts';
@@ -97,7 +98,11 @@ export function prepareFolders(options: EditorOptions): EditorFolders {
   return folders;
 }
 
-export async function startEditor(options: EditorOptions): Promise<Editor> {
+export function startEditor(options: EditorOptions): Promise<Editor> {
+  return work('the start of an editor', () => start(options));
+}
+
+async function start(options: EditorOptions): Promise<Editor> {
   const form = options.form ?? (await provisionServerForm());
   const folders = prepareFolders(options);
   const { dataDir, home, temp, extensionsDir, outputDir } = folders;

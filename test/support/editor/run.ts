@@ -1,20 +1,21 @@
 /**
  * Runs the editor suites. First come those inside an editor, several in the same window, then those outside. `npm
- * test` runs it once for each place. From a terminal:
+ * test` runs it as one lane for each place. From a terminal:
  *
- *     node --import tsx test/support/editor/run.ts [name …] [--where inside|outside] [--grep pattern] [--twice] [--json file]
+ *     node --import tsx test/support/editor/run.ts [name …] [--where inside|outside] [--grep pattern] [--twice]
  */
 import Mocha from 'mocha';
-import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { followLimits } from '../core/runnable.ts';
 import { closeSharedBrowser } from './browser.ts';
 import { undoAll, undoOnSignals } from './cleanup.ts';
 import { findDesktop } from './desktop.ts';
 import { runInside } from './insideSuite.ts';
 import { openEditors } from './launch.ts';
 import { runMocha } from './mochaEvents.ts';
-import { add, SuiteReport, summary, type Counts, type Failure } from './report.ts';
+import { add, SuiteReport, summary, type Counts } from './report.ts';
 import { keepCertificatesForInstalls } from '../installs.ts';
+import { note } from '../testRun/journal.ts';
 import { byWindow, insideSuites, outsideSuites, type Suite } from './suites.ts';
 
 const places = ['inside', 'outside'] as const;
@@ -31,13 +32,7 @@ interface EditorRunOptions {
   twice: boolean;
 }
 
-export interface EditorRunResult extends Counts {
-  failures: Failure[];
-  /** The failures of suites that ran a second time. */
-  atFirst: Failure[];
-}
-
-async function runEditorSuites({ names, where, grep, twice }: EditorRunOptions): Promise<EditorRunResult> {
+async function runEditorSuites({ names, where, grep, twice }: EditorRunOptions): Promise<Counts> {
   const chosen = <Item extends { name: string }>(place: Place, all: Item[]): Item[] =>
     where && where !== place ? [] : all.filter(({ name }) => names.length === 0 || names.includes(name));
   const inside = chosen('inside', insideSuites());
@@ -46,10 +41,10 @@ async function runEditorSuites({ names, where, grep, twice }: EditorRunOptions):
   if (unknown.length > 0) throw new Error(`There is no editor suite ${unknown.join(', ')}`);
 
   const executable = inside.length > 0 ? await desktopForSuites() : undefined;
-  const result: EditorRunResult = { passed: 0, failed: 0, skipped: 0, failures: [], atFirst: [] };
-  const keep = (report: SuiteReport): void => {
-    add(result, report.counts);
-    result.failures.push(...report.failures);
+  const result: Counts = { passed: 0, failed: 0, skipped: 0 };
+  const keep = ({ counts, failures }: SuiteReport): void => {
+    add(result, counts);
+    note({ kind: 'suite', counts, failures });
   };
   const possible = ({ name, options }: Pick<Suite, 'name' | 'options'>, desktop: boolean): boolean => {
     if (!desktop || !options.needsPage) return true;
@@ -61,7 +56,7 @@ async function runEditorSuites({ names, where, grep, twice }: EditorRunOptions):
   const again: (() => Promise<SuiteReport>)[] = [];
   const keepOrRunAgain = (report: SuiteReport, run: () => Promise<SuiteReport>): void => {
     if (!twice || report.counts.failed === 0) return keep(report);
-    result.atFirst.push(...report.failures);
+    note({ kind: 'atFirst', failures: report.failures });
     again.push(run);
   };
   const wanted = inside.filter((suite) => possible(suite, executable !== undefined));
@@ -110,23 +105,23 @@ async function runOutside(suite: { name: string; file: string }, grep: string | 
 }
 
 async function main(): Promise<void> {
+  followLimits(Mocha.Runnable.prototype);
   const { values, positionals } = parseArgs({
     allowPositionals: true,
     options: {
       where: { type: 'string' },
       grep: { type: 'string' },
       twice: { type: 'boolean', default: false },
-      json: { type: 'string' },
     },
   });
-  const { grep, twice, json } = values;
+  const { grep, twice } = values;
   const where = places.find((place) => place === values.where);
   if (where !== values.where) throw new Error(`--where knows ${places.join(', ')}`);
   keepCertificatesForInstalls();
   undoOnSignals();
   try {
     const result = await runEditorSuites({ names: positionals, where, grep, twice });
-    if (json) writeFileSync(json, JSON.stringify(result));
+    note({ kind: 'end' });
     console.log(`\n${summary(result)}`);
     process.exitCode = result.failed > 0 ? 1 : 0;
   } finally {
@@ -137,6 +132,9 @@ async function main(): Promise<void> {
 if (require.main === module) {
   main().catch((error: unknown) => {
     console.error(error);
+    const said = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    note({ kind: 'failed', fullTitle: 'the run of the suites', error: said });
+    note({ kind: 'end' });
     process.exitCode = 1;
   });
 }

@@ -2,6 +2,12 @@
 import { join } from 'node:path';
 import { repoRoot } from '../npm.mjs';
 
+/**
+ * The start of an editor or a window, and a download, is work and takes as long as the machine needs. Only one that
+ * hangs reaches this limit, in milliseconds. The other suites go on then.
+ */
+export const hangLimitMs = 15 * 60_000;
+
 interface ServerEditor {
   /** The version of the npm package `code-server`, which carries VS Code as a server. */
   readonly codeServer: string;

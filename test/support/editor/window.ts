@@ -6,14 +6,15 @@ import type { ConsoleMessage, Page } from 'playwright-core';
 import type * as vscode from 'vscode';
 import { approveCalls } from './approveCalls.ts';
 import type { PageRequest } from './bridgeProtocol.ts';
+import { work } from '../core/within.ts';
 import { helperFolder } from './extensions.ts';
 import type { ExtensionHost } from './extensionHost.ts';
 import type { Editor, WindowOptions } from './launch.ts';
 import { repoRoot } from '../npm.mjs';
 import { isAlive, waitUntil } from './processes.ts';
+import { hangLimitMs } from './versions.ts';
 
-/** The limit for a page, an extension host or an element to appear, in milliseconds. */
-const appearLimit = 120_000;
+/** For an element or a state, in milliseconds. */
 const actionLimit = 60_000;
 
 /** Errors of every window of the server form: native parts are not built, and the marketplace may be unreachable. */
@@ -62,8 +63,10 @@ export class EditorWindow {
       window.consoleLines.push(`[${type}] ${args.map(String).join(' ')}`);
     });
     await page.exposeFunction('codeAutomationExit', (code: number) => window.#endTests(code));
-    await page.goto(addressWithPayload(editor, target, options), { timeout: appearLimit });
-    await page.waitForSelector('.monaco-workbench', { timeout: appearLimit });
+    await work('the start of a window', async () => {
+      await page.goto(addressWithPayload(editor, target, options), { timeout: hangLimitMs });
+      await page.waitForSelector('.monaco-workbench', { timeout: hangLimitMs });
+    });
     return window;
   }
 
@@ -114,11 +117,13 @@ export class EditorWindow {
    * has loaded
    */
   async reload(
-    begin: () => Promise<unknown> = () => this.page.reload({ timeout: appearLimit }),
+    begin: () => Promise<unknown> = () => this.page.reload({ timeout: hangLimitMs }),
   ): Promise<ExtensionHost> {
     this.#others.add(this.#host ?? (await this.host()));
-    await begin();
-    await this.page.waitForSelector('.monaco-workbench', { timeout: appearLimit });
+    await work('the reload of a window', async () => {
+      await begin();
+      await this.page.waitForSelector('.monaco-workbench', { timeout: hangLimitMs });
+    });
     return (this.#host = await this.#nextHost());
   }
 
@@ -201,7 +206,8 @@ export class EditorWindow {
   }
 
   #nextHost(): Promise<ExtensionHost> {
-    return this.editor.bridge.nextHost(this.target, this.#others, appearLimit);
+    const { bridge } = this.editor;
+    return work('the start of an extension host', () => bridge.nextHost(this.target, this.#others, hangLimitMs));
   }
 
   #onConsole(message: ConsoleMessage): void {

@@ -1,20 +1,42 @@
-/** mocha's own report. It also writes counts and failures as JSON to the file in MCP_TOOLSETS_TEST_COUNTS. */
+/**
+ * mocha's own report. In a lane of `npm test` it also writes the journal (`journal.ts`), and answers the watchdog, which
+ * asks by a file beside the journal.
+ */
 import Mocha from 'mocha';
-import { writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync } from 'node:fs';
+import { whatIsAlive } from './alive.mjs';
 
-export default class CountingReporter extends Mocha.reporters.Spec {
+const everyMs = 1000;
+
+export default class JournalReporter extends Mocha.reporters.Spec {
   constructor(runner, options) {
     super(runner, options);
-    const file = process.env.MCP_TOOLSETS_TEST_COUNTS;
+    const file = process.env.MCP_TOOLSETS_TEST_JOURNAL;
     if (!file) return;
-    const failures = [];
+    const write = (entry) => {
+      try {
+        appendFileSync(file, `${JSON.stringify(entry)}\n`);
+      } catch {
+        // A full disk. The missing end of the journal is a failure of the lane.
+      }
+    };
+    const titled = (runnable) => write({ kind: 'begin', title: runnable.fullTitle() });
+    runner.on('test', titled);
+    runner.on('hook', titled);
+    runner.on('test end', () => write({ kind: 'ended' }));
+    runner.on('hook end', () => write({ kind: 'ended' }));
+    runner.on('pass', () => write({ kind: 'passed' }));
+    runner.on('pending', () => write({ kind: 'skipped' }));
     runner.on('fail', (test, error) => {
-      failures.push({ fullTitle: test.fullTitle(), error: messageWithCauses(error) });
+      write({ kind: 'failed', fullTitle: test.fullTitle(), error: messageWithCauses(error) });
     });
-    runner.once('end', () => {
-      const { passes, failures: failed, pending } = this.stats;
-      writeFileSync(file, JSON.stringify({ passed: passes, failed, skipped: pending, failures }));
-    });
+    runner.once('end', () => write({ kind: 'end' }));
+    const asked = setInterval(() => {
+      if (!existsSync(`${file}.ask`)) return;
+      clearInterval(asked);
+      write({ kind: 'alive', lines: whatIsAlive() });
+    }, everyMs);
+    asked.unref();
   }
 }
 

@@ -12,6 +12,7 @@ import { parseArgs } from 'node:util';
 import { runId, tempFolder, undoAll, undoOnSignals } from '../editor/cleanup.ts';
 import { add, summary, type Counts } from '../editor/report.ts';
 import { npm, repoRoot } from '../npm.mjs';
+import { entriesIn } from '../testRun/journal.ts';
 import { enter, nodeExe } from './place.ts';
 import { newPrefix, nodeVersions, provisionWindows, type NodeMajor } from './provision.ts';
 
@@ -97,12 +98,7 @@ async function runPart(major: NodeMajor, { name, files }: Part, grep: string | u
     ...[...mocha, ...files.map((file) => file.replaceAll('/', '\\'))],
   ]);
   const lines = join(out.path, 'lines.jsonl');
-  const entries = existsSync(lines)
-    ? readFileSync(lines, 'utf8')
-        .trimEnd()
-        .split('\n')
-        .map((line) => JSON.parse(line) as Line)
-    : [];
+  const entries = existsSync(lines) ? entriesIn<Line>(readFileSync(lines, 'utf8')) : [];
   const counts = count(entries, major);
   if (!entries.some(({ kind }) => kind === 'end')) {
     counts.failed += 1;

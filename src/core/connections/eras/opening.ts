@@ -91,6 +91,8 @@ class Opener implements PeerListener {
   private connection: LiveConnection | undefined;
   private error: RpcError | undefined;
   private hasEnded = false;
+  /** Why a server without a session fails, unless it discovers. */
+  private refusal: FailedOpening | undefined;
   /** True while `notifications/initialized` is sent. */
   private isAnswered = false;
 
@@ -111,6 +113,7 @@ class Opener implements PeerListener {
     if (signal.aborted) return { kind: 'stopped', during: 'initialize' };
     const opened = await orAborted(this.openProtocol(), signal);
     if (opened && !signal.aborted) return 'kind' in opened ? opened : await list(opened, limit);
+    if (this.refusal && signal.reason instanceof StartTimedOut) return this.refusal;
     if (this.isAnswered) return { kind: 'stopped', during: 'initialized' };
     return { kind: 'stopped', during: 'initialize', ...(this.error && { error: this.error }) };
   }
@@ -155,18 +158,20 @@ class Opener implements PeerListener {
   }
 
   private async choose(): Promise<Protocol | FailedOpening> {
-    const { era, clock } = this.deps;
+    const { era } = this.deps;
     const opened = era.expected === 'modern' ? await this.doubt() : {};
     if (opened.protocol) return opened.protocol;
     const answer = opened.answer ?? (await this.initialize());
-    if (!('result' in answer ? versionIn(answer) === modernVersion : mayBeModern(answer.error)))
-      return this.legacy(answer);
-    const discovered = this.discover().catch((error: unknown) => {
+    const legacy = this.legacy(answer);
+    if (!('result' in answer ? versionIn(answer) === modernVersion : mayBeModern(answer.error))) return legacy;
+    // Such an answer makes no session. So a slow server has the whole time of its start for discovery.
+    if ('kind' in legacy) this.refusal = legacy;
+    const discovery = await this.discover().catch((error: unknown) => {
       if (error instanceof ConnectionEnded) return undefined;
       throw error;
     });
-    const discovery = await inTime(clock, discovered);
-    return (discovery && this.modern(discovery)) ?? this.legacy(answer);
+    this.refusal = undefined;
+    return (discovery && this.modern(discovery)) ?? legacy;
   }
 
   private async doubt(): Promise<{ readonly protocol?: Protocol | FailedOpening; readonly answer?: Answer }> {

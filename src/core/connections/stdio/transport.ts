@@ -167,7 +167,8 @@ export class StdioTransport implements ServerTransport {
     }
     const line = isLarge(message) ? oneLine(await inTurns(jsonInSlices(message))) : oneLine(JSON.stringify(message));
     if (!this.isAlone) this.gather();
-    if (stdin.write(`${line}\n`)) return;
+    // An answer that waited for the pipe would hold its request for as long: some 5 KB for 100 bytes.
+    if (stdin.write(`${line}\n`) || !('method' in message)) return;
     this.drained ??= this.untilDrained();
     await this.drained;
   }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import type { CallToolResult, JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { LoopShare } from '../../../../src/core/base/turns.js';
 import type { LiveConnection } from '../../../../src/core/connections/liveConnection.js';
-import { openConnection, type Opening } from '../../../../src/core/connections/eras/opening.js';
+import { openConnection, StartTimedOut, type Opening } from '../../../../src/core/connections/eras/opening.js';
 import { TransportFailure } from '../../../../src/core/failures/transportFailure.js';
 import type { ServerTransport } from '../../../../src/core/peer/peer.js';
 import type { ServerClient } from '../../../../src/core/protocol/client.js';
@@ -25,6 +25,8 @@ class SilentServer {
   readonly opening: Promise<Opening>;
   private readonly lastIds = new Map<string, string | number>();
   private readonly transport: ServerTransport;
+
+  private readonly starting = new AbortController();
 
   /** Opens a connection to a server with scripted messages only. */
   constructor(expected: Era = 'modern') {
@@ -51,8 +53,13 @@ class SilentServer {
       share: new LoopShare(this.clock),
       log: silentLog,
       trace: () => false,
-      limit: { timeoutMs: 60_000, signal: new AbortController().signal },
+      limit: { timeoutMs: 60_000, signal: this.starting.signal },
     });
+  }
+
+  /** The time of its start is over. */
+  timesOut(): void {
+    this.starting.abort(new StartTimedOut());
   }
 
   /** @param to the method or id of the answered request */
@@ -287,6 +294,31 @@ describe('a server that answers initialize, but speaks the modern era (X8)', () 
     assert.equal(opening.kind, 'wrongAnswer');
     assert.match((opening as { detail: string }).detail, /^names protocol version 2026-07-28/);
     assert.deepEqual(server.seen, []);
+  });
+});
+
+describe('a server that refuses `initialize` (X8)', () => {
+  const refusal = { error: { code: -32601, message: 'Method not found' } };
+
+  async function refusing(): Promise<SilentServer> {
+    const server = new SilentServer('legacy');
+    await rest();
+    await server.says('initialize', refusal);
+    assert.deepEqual(server.sent, ['initialize', 'server/discover']);
+    await server.clock.flow(30_000);
+    return server;
+  }
+
+  it('a server that refused `initialize` has the whole time of its start for server/discover', async () => {
+    const server = await refusing();
+    await server.says('server/discover', { result: discovered });
+    assert.equal((await server.connection()).protocolVersion, '2026-07-28');
+  });
+
+  it('a server that refused `initialize`, and was silent until the end of its start, fails with its refusal', async () => {
+    const server = await refusing();
+    server.timesOut();
+    assert.deepEqual(await server.opening, { kind: 'refused', ...refusal.error });
   });
 });
 

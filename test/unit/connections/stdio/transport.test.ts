@@ -91,6 +91,21 @@ describe('stdio transport', () => {
     assert.equal(writes.length, 10);
   });
 
+  it('an answer to a server that does not read is not waited for, and a request is (S2)', async () => {
+    let read = (): void => undefined;
+    stdin._write = (_chunk, _encoding, done) => (read = done);
+    stdin._writev = null as never;
+    const answer = transport.send({ jsonrpc: '2.0', id: 's1', result: { text: 'x'.repeat(100_000) } });
+    await answer;
+    let isSent = false;
+    const request = send(1).then(() => (isSent = true));
+    await rest();
+    assert.equal(isSent, false);
+    stdin._write = (_chunk, _encoding, done) => done();
+    read();
+    await request;
+  });
+
   it('messages sent before the end are written', async () => {
     void send(1);
     await transport.close();

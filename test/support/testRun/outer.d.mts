@@ -1,0 +1,6 @@
+export function closeWithLine(
+  prepare: () => Promise<void>,
+  file: string,
+  args: string[],
+  limits?: { silence: number; ending: number },
+): Promise<number>;
