@@ -41,6 +41,7 @@ import { mirrorMismatch, toHeader } from '../../src/core/protocol/mirroredParams
 import { metaOf } from '../../src/core/protocol/versions.js';
 import { deliveryWithoutFiles, excerpt } from '../../src/core/results/delivery.js';
 import { silentLog } from '../support/fakes/silentLog.js';
+import { atOnce } from '../../src/core/base/turns.js';
 import { withoutDataUrls } from '../../src/core/results/binaries.js';
 import { assertEachIsFed, plainReader, takingIn } from './foreignText.js';
 import { assertLinear, ofMany } from './longTexts.js';
@@ -145,7 +146,8 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
     redactor.register(['a secret of some length']);
     return redactor.redact(text);
   },
-  'data: URLs in a result': (text) => withoutDataUrls({ content: [{ type: 'image', data: text, mimeType: text }] }),
+  'data: URLs in a result': (text) =>
+    atOnce(withoutDataUrls({ content: [{ type: 'image', data: text, mimeType: text }] })),
   'a config file during typing': (text) => [
     sketch(text),
     sketch(text, text.length),

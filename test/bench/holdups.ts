@@ -1,9 +1,13 @@
 /**
- * P10: the hold-up of the event loop by one message and by one list, in processor time of its thread. Also the calls
- * of one server beside another that lists 9,000 tools again and again.
+ * P10: the hold-up of the event loop by one message, by many at once and by one list, in processor time of its thread.
+ * Also the calls of one server beside another that lists 9,000 tools again and again.
  */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { setTimeout as pause } from 'node:timers/promises';
 import { largest, median, milliseconds } from './harness/figures.js';
-import { HttpClient, type Endpoint } from './harness/httpClient.js';
+import { HttpClient, type Endpoint, type Json } from './harness/httpClient.js';
 import { Program } from './harness/program.js';
 import { limited, ratio, type Findings, type Row } from './harness/report.js';
 import type { Run } from './harness/run.js';
@@ -30,6 +34,8 @@ export async function holdups(run: Run): Promise<Findings> {
     const entries = [good, { id: 'bad', ...fixture('large'), more: shared }];
     await engine.ask('start', { product, text: configText(entries), publishing: ['good', 'bad'] });
     await messages(run, engine, rows);
+    await answers(run, engine, rows);
+    await floods(run, engine, rows);
     await lists(run, engine, rows);
   } finally {
     await engine.end();
@@ -45,10 +51,80 @@ export async function holdups(run: Run): Promise<Findings> {
   };
 }
 
-async function clientOf(engine: Program, id: string): Promise<HttpClient> {
-  const client = new HttpClient(await engine.ask<Endpoint>('endpoint', { id, kind: 'plain' }), 'node:http');
+type Kind = 'plain' | 'editor';
+
+async function clientOf(engine: Program, id: string, kind: Kind = 'plain', capabilities: Json = {}) {
+  const client = new HttpClient(
+    await engine.ask<Endpoint>('endpoint', { id, kind }),
+    'node:http',
+    'legacy',
+    capabilities,
+  );
   await client.connect();
   return client;
+}
+
+/** Returns the longest hold-up during the work, in each of some rounds. */
+async function heldBy(run: Run, engine: Program, work: () => Promise<unknown>): Promise<number[]> {
+  const held: number[] = [];
+  for (let round = 0; round < run.count(5, 2); round++) {
+    await engine.ask('watchLoop');
+    await work();
+    held.push(await engine.ask<number>('heldUp'));
+  }
+  return held;
+}
+
+function rowOf(what: string, held: readonly number[]): Row {
+  const ours = `${milliseconds(median(held))} … ${milliseconds(largest(held))}`;
+  return limited({ what, ours, value: Math.min(...held), limit: limitMs, write: milliseconds });
+}
+
+async function answers(run: Run, engine: Program, rows: Row[]): Promise<void> {
+  for (const kind of ['plain', 'editor'] as const) {
+    const client = await clientOf(engine, 'bad', kind, { roots: {} });
+    for (const urls of [false, true]) {
+      const held = await heldBy(run, engine, () => client.call('images', { mib: 12, urls }));
+      rows.push(rowOf(`12 MiB of images${urls ? ' in the alphabet of URLs' : ''}, ${kind} client`, held));
+    }
+    if (kind === 'plain') {
+      const held = await heldBy(run, engine, () => client.call('burst', { count: 600 }));
+      rows.push(rowOf('600 requests for roots at once', held));
+    }
+    client.close();
+  }
+}
+
+const floodMs = 3_000;
+
+/** Each is as fast as the pipe or the socket takes it. */
+async function floods(run: Run, engine: Program, rows: Row[]): Promise<void> {
+  for (const trait of ['requests', 'logs', 'storm']) {
+    const overHttp = spawn(process.execPath, fixture('http', '--flood', trait).args, { env: run.env });
+    const tracked = run.track({ kill: () => overHttp.kill('SIGKILL') });
+    const [line] = (await once(createInterface(overHttp.stdout), 'line')) as [string];
+    const ofUrl = {
+      transport: 'streamable_http',
+      url: line.replace('listening ', ''),
+      command: undefined,
+      args: undefined,
+    };
+    const bad: readonly ServerEntry[] = [
+      { id: 'bad', ...fixture('hostile', trait), more: shared },
+      { id: 'bad', command: '', args: [], more: { ...shared, ...ofUrl } },
+    ];
+    for (const entry of bad) {
+      const held = await heldBy(run, engine, async () => {
+        const edited = engine.ask('edit', { text: configText([good, entry]) });
+        await pause(run.count(floodMs, floodMs / 3, 100));
+        await engine.ask('edit', { text: configText([good]) });
+        await edited;
+      });
+      rows.push(rowOf(`a flood of ${trait} over ${entry.command === '' ? 'HTTP' : 'stdio'}`, held));
+    }
+    overHttp.kill();
+    tracked.release();
+  }
 }
 
 async function messages(run: Run, engine: Program, rows: Row[]): Promise<void> {
@@ -56,15 +132,8 @@ async function messages(run: Run, engine: Program, rows: Row[]): Promise<void> {
   await client.call('answer', { shape: 'text', mib: 1 });
   for (const [shape, what] of Object.entries(shapes)) {
     for (const mib of sizes) {
-      const held: number[] = [];
-      for (let round = 0; round < run.count(5, 2); round++) {
-        await engine.ask('watchLoop');
-        await client.call('answer', { shape, mib });
-        held.push(await engine.ask<number>('heldUp'));
-      }
-      const value = Math.min(...held);
-      const ours = `${milliseconds(median(held))} … ${milliseconds(largest(held))}`;
-      rows.push(limited({ what: `${what}, ${Math.round(mib)} MiB`, ours, value, limit: limitMs, write: milliseconds }));
+      const held = await heldBy(run, engine, () => client.call('answer', { shape, mib }));
+      rows.push(rowOf(`${what}, ${Math.round(mib)} MiB`, held));
     }
   }
   client.close();

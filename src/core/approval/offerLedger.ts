@@ -4,11 +4,13 @@
  * saw, whatever the server offers now. A store that was not understood is no baseline: everything counts as changed, and
  * no write replaces it.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { BoundedMap } from '../base/boundedMap.js';
 import type { Disposable } from '../base/disposables.js';
 import { Emitter } from '../base/events.js';
 import { sameJson } from '../base/canonicalJson.js';
 import { isObject, isTexts } from '../base/isObject.js';
+import { perObject } from '../base/perObject.js';
 import { sameServer, type ApprovedServer, type Storage } from './ledger.js';
 import {
   isPrint,
@@ -29,7 +31,7 @@ import type {
   ReviewedOffers,
   ReviewedPart,
 } from './offerPrints.js';
-import type { OfferTexts } from './offerTexts.js';
+import type { KeptText, OfferTexts } from './offerTexts.js';
 import type { SeenTool } from '../tools/seenTool.js';
 
 interface OfferLedgerDeps {
@@ -62,12 +64,12 @@ interface SeenLaunch extends ApprovedServer, Pick<ReviewedLaunch, 'declared'> {
   listed: Map<string, ReviewedOffer>;
   redact: Redact;
   readonly toKeep: Map<string, ReviewedOffer>;
-  /** The common list in its published order (N6). Empty if it is too long. */
+  /** The common list in its published order (N6). */
   order: readonly SeenTool[];
 }
 
 const key = 'mcpToolsets.tools';
-/** The limit of the order of one launch, in characters. */
+/** The limit of the stored order of one launch, in characters. A longer one is not stored. */
 const longestOrder = 128 * 1024;
 /** The limit of launches of all servers. The least recently used ones are dropped first. */
 const mostLaunches = 200;
@@ -97,15 +99,14 @@ export class OfferLedger implements Disposable {
     // Setting it again renews it.
     this.launches.set(launch.fingerprint, seen);
     if (seen.kinds.length < allKinds.length) this.begin(seen, (this.isUsable && lists[0]) || new Map());
-    const kept = order.join().length > longestOrder ? [] : order;
-    if (!sameJson(seen.order, kept)) {
-      seen.order = kept;
-      this.store();
-    }
+    if (order !== seen.order && !sameJson(order, seen.order)) this.store();
+    seen.order = order;
     seen.redact = redact;
     seen.listed = new Map();
-    for (const [of, offer] of lists.flatMap((list) => [...list])) {
-      if (partsChanged(offer, seen.prints.get(of)).length > 0 || !seen.listed.has(of)) seen.listed.set(of, offer);
+    for (const list of lists) {
+      for (const [of, offer] of list) {
+        if (!seen.listed.has(of) || partsChanged(offer, seen.prints.get(of)).length > 0) seen.listed.set(of, offer);
+      }
     }
   }
 
@@ -215,7 +216,7 @@ export class OfferLedger implements Disposable {
       toKeep.clear();
       if (offers.length === 0) continue;
       const kept = new Map(await texts?.read(fingerprint));
-      for (const [of, { print, text }] of offers) kept.set(of, { print, text: redacted(text(), redact) });
+      await keep(offers, redact, kept);
       await texts?.write(fingerprint, kept);
     }
     await texts?.retain(new Set(this.launches.keys()));
@@ -233,7 +234,8 @@ function seenLaunch(
 }
 
 /** The first of equal names counts (N5). */
-function listedOf({ tool, prompt, resource, instructions, overrides }: ReviewedOffers): Map<string, ReviewedOffer> {
+const listedOf = perObject((of: ReviewedOffers): ReadonlyMap<string, ReviewedOffer> => {
+  const { tool, prompt, resource, instructions, overrides } = of;
   const offers = [
     ...tool.map((one) => reviewedTool(one, overrides?.get(one.name))),
     ...prompt.map(reviewedPrompt),
@@ -246,10 +248,32 @@ function listedOf({ tool, prompt, resource, instructions, overrides }: ReviewedO
     if (!listed.has(of)) listed.set(of, offer);
   }
   return listed;
-}
+});
 
 function keyOf(kind: ReviewedKind, name: string): string {
   return `${kind} ${name}`;
+}
+
+/** To look for secrets in a longer text would hold up the event loop (P10). Its offer is kept without its text. */
+const longestText = 256 * 1024;
+const ofOneTurn = 128 * 1024;
+
+async function keep(
+  offers: readonly (readonly [string, ReviewedOffer])[],
+  redact: Redact,
+  kept: Map<string, KeptText>,
+): Promise<void> {
+  let looked = 0;
+  for (const [of, { print, text }] of offers) {
+    const plain = text();
+    const length = plain.reduce((sum, [, shown]) => sum + shown.length, 0);
+    if (length > longestText) continue;
+    kept.set(of, { print, text: redacted(plain, redact) });
+    looked += length;
+    if (looked < ofOneTurn) continue;
+    looked = 0;
+    await nextTurn();
+  }
 }
 
 function redacted(text: OfferText, redact: Redact): OfferText {
@@ -269,7 +293,8 @@ function writtenLaunch({ fingerprint, server, source, declared, prints, order }:
     const own = [...prints.values()].filter((one) => one.kind === kind);
     return [keys[kind], own.map(({ name, print }) => [name, ...print])];
   });
-  return { fingerprint, server, source, declared, order, ...(Object.fromEntries(all) as object) };
+  const kept = order.join().length > longestOrder ? [] : order;
+  return { fingerprint, server, source, declared, order: kept, ...(Object.fromEntries(all) as object) };
 }
 
 function readLaunch(written: unknown): SeenLaunch[] {
@@ -280,9 +305,9 @@ function readLaunch(written: unknown): SeenLaunch[] {
   const kinds: ReviewedKind[] = [];
   for (const kind of allKinds) {
     const entries = written[keys[kind]];
-    if (!Array.isArray(entries)) continue;
-    kinds.push(kind);
-    for (const [name, ...print] of entries.filter(Array.isArray)) {
+    // An earlier version knew no baseline of resources. Without another list, its kind counts as changed.
+    if (kind !== 'resource' || Array.isArray(entries)) kinds.push(kind);
+    for (const [name, ...print] of Array.isArray(entries) ? entries.filter(Array.isArray) : []) {
       if (typeof name === 'string' && isPrint(kind, print)) prints.set(keyOf(kind, name), { kind, name, print });
     }
   }

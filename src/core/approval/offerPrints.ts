@@ -113,7 +113,9 @@ export function isPrint(kind: ReviewedKind, hashes: readonly unknown[]): hashes 
 }
 
 export function partsChanged({ kind, print }: ReviewedOffer, was?: { readonly print: OfferPrint }): ReviewedPart[] {
-  return was ? partsOf[kind].filter((_, index) => was.print[index] !== print[index]) : ['new'];
+  if (!was) return ['new'];
+  if (print.every((part, index) => part === was.print[index])) return [];
+  return partsOf[kind].filter((_, index) => was.print[index] !== print[index]);
 }
 
 /** Completes “The tool …”. */

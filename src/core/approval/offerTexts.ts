@@ -1,6 +1,7 @@
 /** Keeps the accepted texts of each launch, so that a person sees the earlier text beside a change (S3). */
 import { readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isObject, isTexts } from '../base/isObject.js';
 import { fileOfLaunch, launchOfFile, putLaunchFile } from '../base/privateFile.js';
 import { readTextFile } from '../base/textFile.js';
@@ -14,6 +15,7 @@ export type OfferTexts = ReturnType<typeof offerTextsIn>;
 /** The limit for one launch. The longest texts are dropped first. */
 const mostText = 8 << 20;
 const largestFile = 64 << 20;
+const ofOneTurn = 64;
 
 export function offerTextsIn(folder: string) {
   return {
@@ -21,8 +23,8 @@ export function offerTextsIn(folder: string) {
       const text = await readTextFile(fileOfLaunch(folder, launch), largestFile).catch(() => '[]');
       return new Map(readEntries(text));
     },
-    write: (launch: string, texts: ReadonlyMap<string, KeptText>): Promise<void> =>
-      putLaunchFile(folder, launch, JSON.stringify(withinLimit(texts))),
+    write: async (launch: string, texts: ReadonlyMap<string, KeptText>): Promise<void> =>
+      putLaunchFile(folder, launch, await written(texts)),
     retain: async (launches: ReadonlySet<string>): Promise<void> => {
       const files = await readdir(folder).catch(() => []);
       const surplus = files.filter((name) => {
@@ -34,11 +36,16 @@ export function offerTextsIn(folder: string) {
   };
 }
 
-function withinLimit(texts: ReadonlyMap<string, KeptText>): [string, KeptText][] {
-  const sized = [...texts].map((entry) => ({ entry, size: JSON.stringify(entry).length }));
+async function written(texts: ReadonlyMap<string, KeptText>): Promise<string> {
+  const entries: string[] = [];
+  for (const entry of texts) {
+    entries.push(JSON.stringify(entry));
+    // A server may have thousands of tools (P10).
+    if (entries.length % ofOneTurn === 0) await nextTurn();
+  }
   let left = mostText;
-  const kept = sized.sort((a, b) => a.size - b.size).filter(({ size }) => (left -= size) >= 0);
-  return kept.map(({ entry }) => entry);
+  const kept = entries.sort((a, b) => a.length - b.length).filter(({ length }) => (left -= length) >= 0);
+  return `[${kept.join()}]`;
 }
 
 function readEntries(text: string): [string, KeptText][] {

@@ -55,5 +55,5 @@ function objectsIn(contents: unknown): Contents {
 
 /** Parameters of media types may have blanks before them, and case does not count. */
 function plainType(type: unknown): string {
-  return typeof type === 'string' ? type.replace(/\s+/g, '').toLowerCase() : '';
+  return typeof type === 'string' ? type.slice(0, 1_000).replace(/\s+/g, '').toLowerCase() : '';
 }

@@ -19,5 +19,7 @@ export function sameJson(a: unknown, b: unknown): boolean {
     return a.length === b.length && a.every((one, index) => sameJson(one, b[index]));
   }
   if (!isObject(a) || !isObject(b)) return false;
-  return Object.keys({ ...a, ...b }).every((key) => sameJson(a[key], b[key]));
+  const isSame = (key: string): boolean => sameJson(a[key], b[key]);
+  // A copy of both would take most of the time.
+  return Object.keys(a).every(isSame) && Object.keys(b).every((key) => Object.hasOwn(a, key) || isSame(key));
 }

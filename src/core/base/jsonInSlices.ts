@@ -1,4 +1,4 @@
-import type { Sliced } from './turns.js';
+import { inTurns, type LoopShare, type Sliced } from './turns.js';
 
 /** The size of one piece, in characters. */
 const pieceLength = 16 * 1024;
@@ -10,6 +10,11 @@ export function isLarge(value: unknown): boolean {
 
 /** Smaller values are written at once, in characters. */
 const longValue = 256 * 1024;
+
+/** Returns the text of `JSON.stringify` for an object, or a promise of it for a large one (P10). */
+export function jsonOf(value: object, share?: LoopShare): string | Promise<string> {
+  return isLarge(value) ? inTurns(jsonInSlices(value), share) : JSON.stringify(value);
+}
 
 /** Returns about the length of a value's JSON. Above `most`, the number is only known to be greater. */
 function weightOf(value: unknown, most: number): number {

@@ -26,12 +26,16 @@ const burstMs = 400;
 const leastPause = 20;
 /** The most long messages of one server in memory before their delivery. */
 const mostLong = 2;
+/** The short messages of one server take about this much of one turn, in milliseconds. */
+const mostOfTurn = 4;
 
 const owners = new WeakMap<object, LoopShare>();
 
 /** Charges one server for its time. Its readers pause until its share is free, and the pipe or the socket waits. */
 export class LoopShare {
   private readonly bucket: TokenBucket;
+  private inTurn = 0;
+  private turns = Promise.resolve();
   private long = 0;
   private readonly freed = new Emitter<void>();
 
@@ -39,8 +43,9 @@ export class LoopShare {
     return owners.get(value);
   }
 
-  owns(value: object): void {
+  owns<Value extends object>(value: Value): Value {
     owners.set(value, this);
+    return value;
   }
 
   /** @param meter measures work @param wall ends slices, and is read often */
@@ -56,8 +61,26 @@ export class LoopShare {
     return this.meter.now();
   }
 
-  spend(ms: number): void {
+  /** @param ofTurn if the work has no consequences in its turn, its own time */
+  spend(ms: number, ofTurn = ms): void {
     this.bucket.take(ms);
+    this.note(ofTurn);
+  }
+
+  /** Counts work of this turn. It may also be to come in it, or belong to somebody else. */
+  note(ms: number): void {
+    this.inTurn += ms;
+  }
+
+  get isTurnFull(): boolean {
+    return this.inTurn >= mostOfTurn;
+  }
+
+  /** Resolves when a reader may handle a message: in a later turn if this one is full, one reader in each turn. */
+  turn(): Promise<void> | undefined {
+    if (!this.isTurnFull) return undefined;
+    this.turns = this.turns.then(nextTurn).then(() => void (this.inTurn = 0));
+    return this.turns;
   }
 
   charge<Result>(work: () => Result): Result {
@@ -94,6 +117,10 @@ export class LoopShare {
 
   run<Result>(work: Sliced<Result>): Promise<Result> {
     return inTurns(work, this);
+  }
+
+  async chargeTurns<Item>(items: readonly Item[], handle: (item: Item) => void): Promise<void> {
+    for (const item of items) await this.chargeTurn(() => handle(item));
   }
 
   /** Runs something and charges it and its consequences before the next turn, for example resumed promises. */
@@ -133,18 +160,22 @@ function sliceOf<Result>(work: Sliced<Result>, wall: Meter): IteratorResult<void
   }
 }
 
-/** In characters, or about as many bytes. */
-export const pieceLength = 1 << 18;
+/** In characters. A pattern that matches each of them takes less than a slice. */
+export const pieceLength = 1 << 14;
 
 /** Handles a text in pieces (P10). No character is cut. */
-export async function inPieces<Result>(text: string, handle: (piece: string) => Result): Promise<Result[]> {
+export function* inPieces<Result>(
+  text: string,
+  handle: (piece: string) => Result,
+  length = pieceLength,
+): Sliced<Result[]> {
   const results: Result[] = [];
   for (let start = 0; start < text.length;) {
-    let end = start + pieceLength;
+    let end = start + length;
     if ((text.charCodeAt(end) & 0xfc00) === 0xdc00) end += 1;
     results.push(handle(text.slice(start, end)));
     start = end;
-    if (start < text.length) await nextTurn();
+    yield;
   }
   return results;
 }

@@ -10,7 +10,7 @@ import type { Disposable } from '../base/disposables.js';
 import { Emitter, orAborted, type Event } from '../base/events.js';
 import type { Log } from '../base/log.js';
 import { messageOf } from '../base/text.js';
-import type { LoopShare } from '../base/turns.js';
+import { LoopShare } from '../base/turns.js';
 import { TransportFailure } from '../failures/transportFailure.js';
 import type { Exchange, Peer, PeerListener, ServerTransport } from '../peer/peer.js';
 import type { Fields, ServerClient } from '../protocol/client.js';
@@ -278,7 +278,10 @@ export class LiveConnection implements Connection, PeerListener {
     // Without a copy by `...`, because that costs all who read it (P3).
     params['_meta'] = meta || own ? { ...meta, ...own, progressToken } : { progressToken };
     try {
-      return read(await protocol.call(exchange, method, params));
+      const given = await protocol.call(exchange, method, params);
+      const outcome = read(given);
+      if (outcome.kind === 'result') LoopShare.of(given)?.owns(outcome.result as object);
+      return outcome;
     } catch (error) {
       const outcome = this.outcomeOf(error, exchange);
       if (outcome.kind === 'error') serverRequests.noteRequired(outcome.data, client);

@@ -21,6 +21,9 @@ export function failureOutcome(failure: TransportFailure): Extract<ServerOutcome
 
 const tooDeep = wrong(`with a result that is nested more than ${deepestValue} levels deep`);
 const noObject = wrong('with a result that is not an object');
+/** More parts would take a turn of the event loop too long (P10), and no model reads them. */
+const mostParts = 10_000;
+const tooManyParts = wrong(`with more than ${mostParts} parts`);
 
 /** Takes a sentence about a part that is left out. */
 type Note = (sentence: string) => void;
@@ -28,6 +31,7 @@ type Note = (sentence: string) => void;
 export function readCallResult(given: unknown, version: string, note?: Note): ServerOutcome<CallToolResult> {
   if (isTooDeep(given)) return tooDeep;
   if (!isObject(given)) return noObject;
+  if (hasTooManyParts(given)) return tooManyParts;
   const result = readParts(given, note);
   // A task has no content yet. `eras/modern` lets it through only if the client knows tasks.
   if (version === modernVersion && taskIn(result) !== undefined)
@@ -55,7 +59,13 @@ function withoutType({ resultType: _, ...rest }: Fields): Fields {
 
 export function readOtherResult(given: unknown, note?: Note): ServerOutcome<Fields> {
   if (isTooDeep(given)) return tooDeep;
-  return isObject(given) ? { kind: 'result', result: readParts(given, note) } : noObject;
+  if (!isObject(given)) return noObject;
+  return hasTooManyParts(given) ? tooManyParts : { kind: 'result', result: readParts(given, note) };
+}
+
+function hasTooManyParts({ content, contents, messages, completion }: Fields): boolean {
+  const values = isObject(completion) ? completion['values'] : undefined;
+  return [content, contents, messages, values].some((list) => Array.isArray(list) && list.length > mostParts);
 }
 
 function readParts(given: Fields, note: Note | undefined): Fields {

@@ -6,7 +6,7 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Clock } from '../base/clock.js';
 import type { Disposable } from '../base/disposables.js';
-import { inPieces } from '../base/turns.js';
+import { inPieces, inTurns } from '../base/turns.js';
 import { mostUnread } from '../protocol/versions.js';
 
 /** A stream as sessions see it. Messages are JSON without line breaks. */
@@ -172,7 +172,7 @@ export class PostReply implements Reply {
     if (isEvents) this.sendHead();
     else response.writeHead(status, { 'content-type': 'application/json' });
     this.heartbeat.remove(response);
-    void inPieces(body, (piece) => this.isClosed || response.write(piece)).then(() => response.end());
+    void inTurns(inPieces(body, (piece) => this.isClosed || response.write(piece))).then(() => response.end());
   }
 
   private sendHead(): void {

@@ -18,6 +18,7 @@ import type { SignInBrowser, SignIns, SignInStatus } from '../connections/http/o
 import { type Releaser, ServerUnit, type UnitDeps } from '../reconcile/serverUnit.js';
 import { type StatusSnapshot, inPresentText, problemsOf, statusOf } from '../reconcile/status.js';
 import { withoutDataUrls } from '../results/binaries.js';
+import { atOnce, inTurns, LoopShare } from '../base/turns.js';
 import { EnvFiles } from './envFiles.js';
 import { errorResult, failedCall, notMade, requestText, stopped, unknownTool } from './callTexts.js';
 import { adminId, callAdminTool, type AdminDeps } from './admin.js';
@@ -405,8 +406,11 @@ function isFailure(outcome: ToolOutcome | OtherOutcome | PoolFailure): outcome i
 }
 
 /** Returns the server's answer with repaired `data:` URLs (V1). */
-function plain<Outcome extends ToolOutcome | OtherOutcome>(outcome: Outcome): Outcome {
+function plain<Outcome extends ToolOutcome | OtherOutcome>(outcome: Outcome): Outcome | Promise<Outcome> {
   if (outcome.kind !== 'result') return outcome;
-  const result = withoutDataUrls(outcome.result);
-  return result === outcome.result ? outcome : { ...outcome, result };
+  const { result: given } = outcome;
+  const share = LoopShare.of(given);
+  const repaired = (result: object): Outcome => (result === given ? outcome : { ...outcome, result });
+  const work = withoutDataUrls(given);
+  return share ? inTurns(work, share).then((result) => repaired(share.owns(result))) : repaired(atOnce(work));
 }

@@ -30,7 +30,7 @@ import type { OfferedTemplate, OfferedTool, PublishedResources, ServedTool, Tool
 import { Claims, noClaims, type Baselines } from '../tools/claims.js';
 import { ShortNames } from '../tools/editorNames.js';
 import { publish, type Candidate } from '../tools/registry.js';
-import { seenTool } from '../tools/seenTool.js';
+import { seenTool, type SeenTool } from '../tools/seenTool.js';
 import { adminNames, adminToolset, ownReleaseName, ownReleaseTool, releaseTool } from './admin.js';
 import { toolForApp, toolNamed } from './clientTools.js';
 import type { HostDeps, KeptOffers } from './hostContract.js';
@@ -287,7 +287,7 @@ function changedOffers(facts: ServingFacts, review: OfferLedger, redact: (text: 
     // A remembered list is compared, and never becomes the baseline.
     if (!('rememberedAt' in facts) && own.every(({ offered }) => !offered.listing.failure)) {
       const each = own.map(({ offers }) => offers);
-      review.note(launch, each, redact, own[0]?.offered.listing.tools.map(seenTool));
+      review.note(launch, each, redact, own[0] && orderOf(own[0].offered.listing.tools));
     }
     for (const { offered, offers } of own) {
       for (const { kind, original, parts } of published(offered, review.changesOf(launch, offers))) {
@@ -347,8 +347,23 @@ function published(
   });
 }
 
+const orderOf = perObject((tools: readonly OfferedTool[]): readonly SeenTool[] => tools.map(seenTool));
+
+type Reviewable = readonly [ToolListing, instructions: string | undefined, ServerDefinition];
+
+const lastReviewed = new WeakMap<ToolListing, readonly [Reviewable, ReviewedOffers]>();
+
+/** The same object for the same offer, because each publication reads it several times (P10). */
+function reviewedOf(...of: Reviewable): ReviewedOffers {
+  const [before, known] = lastReviewed.get(of[0]) ?? [];
+  if (known && before?.every((part, index) => part === of[index])) return known;
+  const offers = reviewable(...of);
+  lastReviewed.set(of[0], [of, offers]);
+  return offers;
+}
+
 /** Agents read the manual and the overrides of the file, so the review covers them too. */
-function reviewedOf(
+function reviewable(
   { tools, prompts, resources: ofResources }: ToolListing,
   instructions: string | undefined,
   { manual, overrides }: Pick<ServerDefinition, 'manual' | 'overrides'>,

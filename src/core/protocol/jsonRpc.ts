@@ -91,7 +91,10 @@ export function parseMessages(text: string): JSONRPCMessage[] | undefined {
 export async function parseLongMessages(share: LoopShare, text: string): Promise<JSONRPCMessage[] | undefined> {
   const value = await share.run(parsedInSlices(withoutMark(text))).catch(() => undefined);
   const messages = value === undefined ? undefined : share.charge(() => readMessages(value));
-  for (const message of messages ?? []) if ('result' in message) share.owns(message.result);
+  for (const message of messages ?? []) {
+    const content = 'result' in message ? message.result : 'method' in message ? message.params : message.error.data;
+    if (isObject(content)) share.owns(content);
+  }
   return messages;
 }
 
@@ -174,9 +177,12 @@ export function resultMessage(id: RequestId, resultJson: string): string {
   return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${resultJson}}`;
 }
 
+export function errorAnswer(id: RequestId | null, { code, message, data }: RpcError): Fields {
+  return { jsonrpc: '2.0', id, error: { code, message, data } };
+}
+
 export function errorMessage(id: RequestId | null, error: RpcError): string {
-  const { code, message, data } = error;
-  return JSON.stringify({ jsonrpc: '2.0', id, error: { code, message, data } });
+  return JSON.stringify(errorAnswer(id, error));
 }
 
 export function withId(answer: string, from: RequestId, to: RequestId): string {

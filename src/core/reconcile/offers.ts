@@ -12,6 +12,7 @@ import { perObject } from '../base/perObject.js';
 import type { Sliced } from '../base/turns.js';
 import { curate, curateInSlices, type Curation } from '../tools/curate.js';
 import type { FilteredToolsReport } from '../tools/problems.js';
+import { bytesOf } from '../tools/tokens.js';
 
 export type Curated = Extract<Curation, { kind: 'curated' }>;
 
@@ -51,7 +52,13 @@ export class Offer {
       reviewedResource(one);
       yield;
     }
-    this.made = { definition, report, curation: yield* curateInSlices(definition, this.listing, report) };
+    const curation = yield* curateInSlices(definition, this.listing, report);
+    this.made = { definition, report, curation };
+    const published = curation.kind === 'curated' ? curation.tools.map(({ tool }) => tool) : [];
+    for (const tool of [...this.listing.tools, ...published]) {
+      bytesOf(tool);
+      yield;
+    }
   }
 
   curate(definition: ServerDefinition, report: FilteredToolsReport): Curation {

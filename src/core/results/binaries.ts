@@ -1,7 +1,7 @@
 /** Finds the parts of a result with bytes (V2), saves them, and knows media types. The result stays the same. */
 import { isObject } from '../base/isObject.js';
 import type { ArtifactOrigin, ArtifactStore, SaveOutcome } from './artifacts.js';
-import { inPieces } from '../base/turns.js';
+import { inPieces, inTurns, pieceLength, type LoopShare, type Sliced } from '../base/turns.js';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -42,19 +42,20 @@ function binary(kind: Binary['kind'], uri: string | undefined, said: unknown, co
 export const mostFiles = 32;
 export const tooManyFiles = `one answer leaves at most ${mostFiles} files`;
 
-/** @param most the limit of saved parts; the others get a note */
+/** @param most the limit of saved parts; the others get a note @param share pays for the decoding */
 export async function saveBinaries(
   content: unknown,
   origin: ArtifactOrigin,
   store: ArtifactStore,
   most = mostFiles,
+  share?: LoopShare,
 ): Promise<SavedParts> {
   const saved = new Map<unknown, BinaryOutcome>();
   let left = most;
   const over: unknown[] = [];
   for (const part of Array.isArray(content) ? (content as unknown[]) : []) {
     const found = binaryOf(part);
-    const outcome = found && left > 0 ? await save(found, origin, store) : undefined;
+    const outcome = found && left > 0 ? await save(found, origin, store, share) : undefined;
     if (outcome) saved.set(part, outcome);
     else if (found) over.push(part);
     if (outcome?.kind === 'saved') left -= 1;
@@ -64,36 +65,58 @@ export async function saveBinaries(
   return saved;
 }
 
-async function save(found: Binary, origin: ArtifactOrigin, store: ArtifactStore): Promise<BinaryOutcome> {
+async function save(
+  found: Binary,
+  origin: ArtifactOrigin,
+  store: ArtifactStore,
+  share: LoopShare | undefined,
+): Promise<BinaryOutcome> {
   if (found.base64.trim() === '' && found.kind !== 'resource') return { kind: 'unreadable', why: 'it has no data' };
-  const pieces = await decoded(found.base64);
-  if (typeof pieces === 'string') return { kind: 'unreadable', why: pieces };
-  return store.save(origin, { extension: extensionOf(found.imageType ?? found.type), pieces });
+  const bytes = await inTurns(decoded(found.base64), share);
+  if (typeof bytes === 'string') return { kind: 'unreadable', why: bytes };
+  return store.save(origin, { extension: extensionOf(found.imageType ?? found.type), pieces: [bytes] });
 }
 
-/** Resolves to the bytes, or to the reason for their absence. @param text without a `data:` prefix */
-export async function decoded(text: string): Promise<readonly Buffer[] | string> {
+/** Returns the bytes, or the reason for their absence. @param text without a `data:` prefix */
+export function* decoded(text: string): Sliced<Buffer | string> {
+  const bytes = Buffer.allocUnsafe(Math.ceil((text.length * 3) / 4));
+  let length = 0;
   let isBase64 = true;
   let isOver = false;
   let rest = '';
-  const pieces = await inPieces(text, (piece) => {
+  yield* inPieces(text, (piece) => {
     const read = withoutSpace(piece);
     isBase64 &&= (isOver ? /^=*$/ : /^[\w+/-]*=*$/).test(read);
     isOver ||= read.endsWith('=');
     const characters = rest + read.replaceAll('=', '');
     const whole = characters.length - (characters.length % 4);
     rest = characters.slice(whole);
-    return Buffer.from(characters.slice(0, whole), 'base64');
+    length += bytes.write(characters.slice(0, whole), length, 'base64');
   });
   if (!isBase64) return 'its data is not base64';
   if (rest.length === 1) return 'its data was cut off';
-  return [...pieces, Buffer.from(rest, 'base64')];
+  length += bytes.write(rest, length, 'base64');
+  return bytes.subarray(0, length);
 }
 
-/** Returns the spelling that every reader takes. */
-export function canonical(text: string): string {
-  const plain = /[\s_-]/.test(text) ? withoutSpace(text).replaceAll('-', '+').replaceAll('_', '/') : text;
-  return plain.padEnd(Math.ceil(plain.length / 4) * 4, '=');
+/** In bytes, so that each piece but the last is written without padding. */
+const encodedLength = 3 * pieceLength;
+
+/** Returns the spelling that every reader takes. A text that is not base64 stays the same. */
+export function* canonical(text: string): Sliced<string> {
+  const odd = yield* inPieces(text, (piece) => /[\s_-]/.test(piece));
+  if (text.length % 4 === 0 && !odd.includes(true)) return text;
+  const bytes = yield* decoded(text);
+  return typeof bytes === 'string' ? text : yield* encoded(bytes);
+}
+
+function* encoded(bytes: Buffer): Sliced<string> {
+  const pieces: string[] = [];
+  for (let at = 0; at < bytes.length; at += encodedLength) {
+    pieces.push(bytes.toString('base64', at, at + encodedLength));
+    yield;
+  }
+  return pieces.join('');
 }
 
 /** Returns the number of decoded bytes, and a few more if the text is in lines. */
@@ -115,34 +138,38 @@ function withoutSpace(text: string): string {
 }
 
 /** Repairs `data:` URLs in places for base64 (V1), once for all clients. A right result is the same object. */
-export function withoutDataUrls<Result extends object>(result: Result): Result {
+export function* withoutDataUrls<Result extends object>(result: Result): Sliced<Result> {
   const { content, contents, messages } = result as Fields;
-  const all = { content: eachOf(content, part), contents: eachOf(contents, page), messages: eachOf(messages, message) };
+  const all = {
+    content: yield* eachOf(content, part),
+    contents: yield* eachOf(contents, page),
+    messages: yield* eachOf(messages, message),
+  };
   if (all.content === content && all.contents === contents && all.messages === messages) return result;
   const present = Object.entries(all).filter(([, value]) => value !== undefined);
   return { ...result, ...Object.fromEntries(present) };
 }
 
-function page(value: unknown): unknown {
-  return plain(value, 'blob');
+function* page(value: unknown): Sliced<unknown> {
+  return yield* plain(value, 'blob');
 }
 
-function message(value: unknown): unknown {
+function* message(value: unknown): Sliced<unknown> {
   if (!isObject(value)) return value;
   const { content } = value;
-  const next = Array.isArray(content) ? eachOf(content, part) : part(content);
+  const next = yield* Array.isArray(content) ? eachOf(content, part) : part(content);
   return next === content ? value : { ...value, content: next };
 }
 
-function part(value: unknown): unknown {
+function* part(value: unknown): Sliced<unknown> {
   if (!isObject(value)) return value;
-  if (value['type'] === 'image' || value['type'] === 'audio') return plain(value, 'data');
+  if (value['type'] === 'image' || value['type'] === 'audio') return yield* plain(value, 'data');
   if (value['type'] !== 'resource') return value;
-  const resource = page(value['resource']);
+  const resource = yield* page(value['resource']);
   return resource === value['resource'] ? value : { ...value, resource };
 }
 
-function plain(value: unknown, key: 'data' | 'blob'): unknown {
+function* plain(value: unknown, key: 'data' | 'blob'): Sliced<unknown> {
   if (!isObject(value)) return value;
   const written = value[key];
   if (typeof written !== 'string' || !/^data:/i.test(written)) return value;
@@ -150,24 +177,45 @@ function plain(value: unknown, key: 'data' | 'blob'): unknown {
   if (base64 === written) return value;
   const { mimeType } = value;
   const isDeclared = typeof mimeType === 'string' && mimeType.trim() !== '';
-  return { ...value, [key]: encoded(written, base64), ...(!isDeclared && type !== undefined && { mimeType: type }) };
+  const repaired = yield* base64Of(written, base64);
+  return { ...value, [key]: repaired, ...(!isDeclared && type !== undefined && { mimeType: type }) };
 }
 
 /** A data URL without `;base64` holds percent-encoded text, unless its writer forgot the marker. */
-function encoded(url: string, content: string): string {
+function* base64Of(url: string, content: string): Sliced<string> {
   const isMarked = /;\s*base64\s*$/i.test(url.slice(0, url.length - content.length - 1));
   if (isMarked || /^[\w+/=\s-]*$/.test(content)) return content;
+  const pieces: Buffer[] = [];
+  let rest = '';
   try {
-    return Buffer.from(decodeURIComponent(content)).toString('base64');
+    yield* inPieces(content, (piece) => {
+      const text = rest + piece;
+      const end = text.length - unfinished(text);
+      rest = text.slice(end);
+      pieces.push(Buffer.from(decodeURIComponent(text.slice(0, end))));
+    });
+    pieces.push(Buffer.from(decodeURIComponent(rest)));
   } catch {
     return content;
   }
+  return yield* encoded(Buffer.concat(pieces));
+}
+
+/** Returns the length of the end of a text with the percent-encoded bytes of a character, which may be cut off. */
+function unfinished(text: string): number {
+  // A character has at most four bytes, and three of them begin with 8 to b.
+  const [last = ''] = /%(?![89ab])[^%]*(?:%[89ab][^%]*)*$/i.exec(text.slice(-12)) ?? [];
+  return last.length;
 }
 
 /** Returns the value itself if it is no list, or if nothing changes. */
-function eachOf(list: unknown, by: (value: unknown) => unknown): unknown {
+function* eachOf(list: unknown, by: (value: unknown) => Sliced<unknown>): Sliced<unknown> {
   if (!Array.isArray(list)) return list;
-  const next = list.map(by);
+  const next: unknown[] = [];
+  for (const value of list as unknown[]) {
+    next.push(yield* by(value));
+    yield;
+  }
   return next.some((value, index) => value !== list[index]) ? next : list;
 }
 
@@ -232,6 +280,9 @@ export function hasModelImage(file: string): boolean {
   return imageTypes.some((type) => file.endsWith(`.${extensionOf(type)}`));
 }
 
+const longestType = 1_000;
+
 export function bareType(type: string): string {
-  return (type.split(';', 1)[0] ?? '').trim().toLowerCase();
+  // Longer names belong to no type that we know.
+  return (type.slice(0, longestType).split(';', 1)[0] ?? '').trim().toLowerCase();
 }

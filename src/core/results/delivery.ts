@@ -9,7 +9,7 @@ import { formatBytes, nowhere } from './artifacts.js';
 import type { ArtifactContent, ArtifactOrigin, ArtifactStore, SaveOutcome } from './artifacts.js';
 import { binaryOf, hasModelImage, mostFiles, saveBinaries, tooManyFiles } from './binaries.js';
 import { composed, isPlainText, isText, isVisibleText, marked, type TextPart } from './forEditor.js';
-import { inPieces } from '../base/turns.js';
+import { inPieces, inTurns, LoopShare } from '../base/turns.js';
 
 /** In bytes of UTF-8. */
 const usualMaxResultBytes = 1 << 20;
@@ -50,7 +50,7 @@ export class Delivery {
   }
 
   async forOthers(result: CallToolResult, origin: ArtifactOrigin): Promise<CallToolResult> {
-    await saveBinaries(result.content, origin, this.deps.artifacts);
+    await saveBinaries(result.content, origin, this.deps.artifacts, mostFiles, LoopShare.of(result));
     return result;
   }
 
@@ -64,7 +64,9 @@ export class Delivery {
     const bytes = maxResultBytes();
     const hasLong = result.structuredContent !== undefined || !fits(textsIn(result.content), bytes);
     if (!hasLong && isPlainText(result)) return { result, files: [] };
-    const saved = await saveBinaries(result.content, origin, artifacts, mostFiles - (hasLong ? mostTextFiles : 0));
+    const share = LoopShare.of(result);
+    const most = mostFiles - (hasLong ? mostTextFiles : 0);
+    const saved = await saveBinaries(result.content, origin, artifacts, most, share);
     const files = [...saved].flatMap(([part, outcome]): SavedFile[] =>
       outcome.kind === 'saved' ? [{ path: outcome.path, isImage: binaryOf(part)?.imageType !== undefined }] : [],
     );
@@ -75,8 +77,11 @@ export class Delivery {
       if (outcome.kind === 'saved') files.push({ path: outcome.path, isImage: false });
       return outcome;
     };
-    const limit: TextLimit = { bytes, save };
-    const whole = await composed(result, saved, (json) => fits([json], bytes));
+    const limit: TextLimit = { bytes, save, share };
+    const whole = await inTurns(
+      composed(result, saved, (json) => fits([json], bytes)),
+      share,
+    );
     const forModel = await shorten(whole.content, isVisibleText, limit);
     const content = await shorten(forModel, (part) => isText(part) && !isVisibleText(part), limit);
     return { result: marked({ ...whole, content }), files };
@@ -93,7 +98,7 @@ function forModelOfApp(result: CallToolResult): CallToolResult {
   if (!Array.isArray(result.content) || !result.content.some(isVisibleText)) return result;
   const texts = { ...result };
   delete texts.structuredContent;
-  return texts;
+  return LoopShare.of(result)?.owns(texts) ?? texts;
 }
 
 function textsIn(content: CallToolResult['content']): string[] {
@@ -104,11 +109,14 @@ function textsIn(content: CallToolResult['content']): string[] {
 interface TextLimit {
   readonly bytes: number;
   readonly save: (content: ArtifactContent) => Promise<SaveOutcome>;
+  readonly share: LoopShare | undefined;
 }
 
 /** Together they stay below the limit of the editor's own agent, which writes a longer text to another file. */
 const longestHead = 4 << 10;
 const longestTail = 2 << 10;
+/** A file is written in pieces of this length, in characters. */
+const lengthInFile = 1 << 18;
 /** If more texts of a result are too long, they become one. */
 const mostTextFiles = 8;
 
@@ -160,7 +168,10 @@ function longOnes(parts: readonly TextPart[], limit: number): ReadonlySet<TextPa
 }
 
 async function shortened(text: string, extension: 'txt' | 'json', limit: TextLimit): Promise<string> {
-  const pieces = await inPieces(text, (piece) => Buffer.from(piece));
+  const pieces = await inTurns(
+    inPieces(text, (piece) => Buffer.from(piece), lengthInFile),
+    limit.share,
+  );
   const outcome = await limit.save({ extension, pieces });
   const { head, tail } = excerpt(text, excerptSizes(limit.bytes));
   const where = outcome.kind === 'saved' ? `All of it is in ${outcome.path}` : `It was not saved: ${outcome.why}`;

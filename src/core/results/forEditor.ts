@@ -5,7 +5,7 @@ import { bareType, canonical, binaryOf, decodedSize } from './binaries.js';
 import type { Binary, BinaryOutcome, Fields, SavedParts } from './binaries.js';
 import { formatBytes } from './artifacts.js';
 import { isObject } from '../base/isObject.js';
-import { inPieces, inTurns } from '../base/turns.js';
+import { inPieces, type Sliced } from '../base/turns.js';
 import { unlessThrown } from '../base/unlessThrown.js';
 import { jsonInSlices } from '../base/jsonInSlices.js';
 
@@ -24,22 +24,26 @@ export function isPlainText(result: CallToolResult): boolean {
 }
 
 /** Every part gets a type that the editor shows. @param fits true for JSON within the limit of text */
-export async function composed(
+export function* composed(
   result: CallToolResult,
   saved: SavedParts,
   fits: (json: string) => boolean,
-): Promise<CallToolResult> {
+): Sliced<CallToolResult> {
   const { structuredContent, ...rest } = result as CallToolResult & { structuredContent?: unknown };
   // Servers promise the declared type and may send anything.
   const given: readonly unknown[] = Array.isArray(rest.content) ? rest.content : [];
-  const content = given.flatMap((part) => readable(part, saved));
+  const content: ContentBlock[] = [];
+  for (const part of given) {
+    for (const block of yield* readable(part, saved)) content.push(block);
+    yield;
+  }
   if (structuredContent === undefined || structuredContent === null) return { ...rest, content };
-  const json = await inTurns(jsonInSlices(structuredContent));
+  const json = yield* jsonInSlices(structuredContent);
   // Structured content displaces text, so it stays structured only if no text is beside it.
   if (rest.isError !== true && !content.some(isText) && fits(json)) {
     return { ...rest, content, structuredContent: structuredContent as Record<string, unknown> };
   }
-  const isSaid = await anySays(content.filter(isVisibleText), structuredContent, json);
+  const isSaid = yield* anySays(content.filter(isVisibleText), structuredContent, json);
   return { ...rest, content: isSaid ? content : [...content, { type: 'text', text: json }] };
 }
 
@@ -56,14 +60,20 @@ export function marked(result: CallToolResult): CallToolResult {
 }
 
 /** True if a text is the JSON of a value, in any layout. A long text also needs the same order of keys. */
-async function anySays(parts: readonly TextPart[], value: unknown, json: string): Promise<boolean> {
+function* anySays(parts: readonly TextPart[], value: unknown, json: string): Sliced<boolean> {
   const wrapped = typeof value === 'object' && value !== null ? Object.values(value) : [];
+  let bareJson: string | undefined;
   for (const { text } of parts) {
+    yield;
     // The value of many servers only wraps the text.
     if (wrapped.length === 1 && wrapped[0] === text) return true;
     if (!/^\s*[{[]/.test(text)) continue;
-    const isLong = text.length > longestParse;
-    if (isLong ? (await withoutBlanks(text)) === (await withoutBlanks(json)) : isJsonOf(text, value)) return true;
+    if (text.length <= longestParse) {
+      if (isJsonOf(text, value)) return true;
+      continue;
+    }
+    bareJson ??= yield* withoutBlanks(json);
+    if ((yield* withoutBlanks(text)) === bareJson) return true;
   }
   return false;
 }
@@ -73,8 +83,8 @@ function isJsonOf(text: string, value: unknown): boolean {
   return unlessThrown(() => isDeepStrictEqual(JSON.parse(text), value)) ?? false;
 }
 
-async function withoutBlanks(text: string): Promise<string> {
-  return (await inPieces(text, (piece) => piece.replace(/\s+/g, ''))).join('');
+function* withoutBlanks(text: string): Sliced<string> {
+  return (yield* inPieces(text, (piece) => piece.replace(/\s+/g, ''))).join('');
 }
 
 export type TextPart = Extract<ContentBlock, { type: 'text' }>;
@@ -92,17 +102,17 @@ export function isVisibleText(part: ContentBlock): part is TextPart {
   return isText(part) && (!Array.isArray(audience) || audience.length === 0 || audience.includes('assistant'));
 }
 
-function readable(part: unknown, saved: SavedParts): ContentBlock[] {
+function* readable(part: unknown, saved: SavedParts): Sliced<ContentBlock[]> {
   if (!isObject(part)) return [unknownPart(part)];
   const { type } = part;
   if (type === 'text' && typeof part['text'] === 'string') return [part as unknown as ContentBlock];
-  if (type === 'image' || type === 'audio') return bytes(part, saved) ?? [unknownPart(part)];
-  if (type === 'resource') return resource(part, saved);
+  if (type === 'image' || type === 'audio') return (yield* bytes(part, saved)) ?? [unknownPart(part)];
+  if (type === 'resource') return yield* resource(part, saved);
   return type === 'resource_link' ? link(part) : [unknownPart(part)];
 }
 
 /** An image that models take stays behind a line with its file. Any other part becomes only a line. */
-function bytes(part: Fields, saved: SavedParts): ContentBlock[] | undefined {
+function* bytes(part: Fields, saved: SavedParts): Sliced<ContentBlock[] | undefined> {
   const found = binaryOf(part);
   const outcome = saved.get(part);
   if (!found || !outcome) return undefined;
@@ -110,7 +120,7 @@ function bytes(part: Fields, saved: SavedParts): ContentBlock[] | undefined {
   const isRefused = kind === 'image' && imageType === undefined;
   const line = text(lineOf(found, isRefused ? ', a type that models do not accept' : '', outcome), part);
   const isForModels = imageType !== undefined && outcome.kind !== 'unreadable';
-  return isForModels ? [line, imageOf(part, imageType, canonical(base64))] : [line];
+  return isForModels ? [line, imageOf(part, imageType, yield* canonical(base64))] : [line];
 }
 
 function imageOf(part: Fields, mimeType: string, data: string): ContentBlock {
@@ -135,8 +145,8 @@ function shown(type: string): string {
   return line.length > 100 ? `${line.slice(0, 100)}…` : line;
 }
 
-function resource(part: Fields, saved: SavedParts): ContentBlock[] {
-  const saidOfBytes = bytes(part, saved);
+function* resource(part: Fields, saved: SavedParts): Sliced<ContentBlock[]> {
+  const saidOfBytes = yield* bytes(part, saved);
   if (saidOfBytes) return saidOfBytes;
   const inner = part['resource'];
   if (!isObject(inner) || typeof inner['uri'] !== 'string' || typeof inner['text'] !== 'string') {

@@ -120,7 +120,7 @@ function* keptNames(
 
 function admitsType({ mimeTypes }: ResourceSelection, type: unknown): boolean {
   if (!mimeTypes || typeof type !== 'string') return true;
-  return mimeTypes.includes((type.split(';', 1)[0] ?? '').trim().toLowerCase());
+  return mimeTypes.includes((type.slice(0, 1_000).split(';', 1)[0] ?? '').trim().toLowerCase());
 }
 
 export function contentsRefused(

@@ -44,6 +44,8 @@ export class HttpClient {
     private readonly kind: HttpKind,
     /** In the modern era each request carries the data of a session. */
     private readonly era: Era = 'legacy',
+    /** It declares them, and answers no request of a server. */
+    private readonly capabilities: Json = {},
   ) {
     this.url = endpoint.url;
   }
@@ -52,7 +54,7 @@ export class HttpClient {
     if (this.endpoint.isLegacy) await this.openLegacy();
     await this.ask('initialize', {
       protocolVersion: '2025-11-25',
-      capabilities: {},
+      capabilities: this.capabilities,
       clientInfo: { name: 'Visual Studio Code', version: '1.139.1' },
     });
     await this.post(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' }));

@@ -399,7 +399,8 @@ describe('offers since the approval of a server (S3)', () => {
   });
 
   it('a damaged order costs its entries, and no baseline (N6)', async () => {
-    const stored = { fingerprint: '1', server: 'a', source: 's', tools: [], prompts: [], instructions: [] };
+    const lists = { tools: [], prompts: [], resources: [], instructions: [] };
+    const stored = { fingerprint: '1', server: 'a', source: 's', ...lists };
     for (const [order, read] of [
       ['text', []],
       [[null, 3, ['a'], ['a', 'b', 3], ['a', 'b', '0'], ['a', 'b', '0', '1']], [['a', 'b', '0']]],

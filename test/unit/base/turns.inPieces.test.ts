@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { inPieces, pieceLength } from '../../../src/core/base/turns.js';
+import { atOnce, inPieces, pieceLength } from '../../../src/core/base/turns.js';
 
 describe('pieces of a text', () => {
-  it('a long text is cut, and no character is', async () => {
+  it('a long text is cut, and no character is', () => {
     const text = `a${'🙂'.repeat(pieceLength)}b${'c'.repeat(pieceLength * 2)}d`;
-    const pieces = await inPieces(text, (piece) => piece);
+    const pieces = atOnce(inPieces(text, (piece) => piece));
     assert.equal(pieces.join(''), text);
     assert.ok(pieces.every((piece) => piece.length <= pieceLength + 1));
     assert.ok(
@@ -14,5 +14,5 @@ describe('pieces of a text', () => {
     assert.equal(pieces.length, 5);
   });
 
-  it('no text makes no pieces', async () => assert.deepEqual(await inPieces('', (piece) => piece), []));
+  it('no text makes no pieces', () => assert.deepEqual(atOnce(inPieces('', (piece) => piece)), []));
 });

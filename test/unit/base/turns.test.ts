@@ -90,6 +90,41 @@ describe('the share of the event loop', () => {
     assert.equal(share.waitMs, 400);
   });
 
+  it('readers of one server share a turn, and go on one by one (P10)', async () => {
+    share.note(3);
+    assert.equal(share.turn(), undefined);
+    share.spend(1);
+    const order: string[] = [];
+    const reader = async (name: string): Promise<void> => {
+      await share.turn();
+      order.push(name);
+      share.note(4);
+    };
+    const readers = [reader('first'), reader('second'), reader('third')];
+    for (let before = 0; order.length < 3; before = order.length) {
+      await new Promise((resolve) => setImmediate(resolve));
+      assert.ok(order.length - before <= 1);
+    }
+    await Promise.all(readers);
+    assert.deepEqual(order, ['first', 'second', 'third']);
+  });
+
+  it('each of several consequences is charged in its own turn (P10)', async () => {
+    const turns: number[] = [];
+    let turn = 0;
+    const count = (): void => {
+      turn += 1;
+      if (turns.length < 3) setImmediate(count);
+    };
+    count();
+    await share.chargeTurns([1, 2, 3], () => {
+      turns.push(turn);
+      worked += 200;
+    });
+    assert.equal(new Set(turns).size, 3);
+    assert.equal(share.waitMs, 800);
+  });
+
   it('two long messages are taken in at once, and others wait', async () => {
     const { signal } = new AbortController();
     const first = await share.placeForLong(signal);

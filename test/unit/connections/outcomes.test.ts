@@ -36,6 +36,20 @@ describe('results of servers', () => {
     });
   }
 
+  it('a result with more than 10,000 parts is an error (P10)', () => {
+    const parts = (length: number) => Array.from({ length }, () => ({ type: 'text', text: '' }));
+    assert.equal(readCallResult({ content: parts(10_000) }, '2025-11-25').kind, 'result');
+    for (const read of [
+      readCallResult({ content: parts(10_001) }, '2025-11-25'),
+      readOtherResult({ contents: parts(10_001) }),
+      readOtherResult({ messages: parts(10_001) }),
+      readOtherResult({ completion: { values: parts(10_001) } }),
+    ]) {
+      assert.ok(read.kind === 'error');
+      assert.match(read.message, /answered with more than 10000 parts/);
+    }
+  });
+
   it('a right result is the same object, and the log says nothing', () => {
     const note = () => assert.fail();
     for (const result of [

@@ -206,9 +206,9 @@ describe('names and URIs in baselines (N5b, N5c, S3)', () => {
     await change('a', { tools: ['own', 'x', 'b_x'] }, ['tools']);
     assert.deepEqual([named('a'), named('b')], [['own', 'x'], ['b_x']], 'nobody has the name without the prefix');
     await edit(two);
-    assert.deepEqual([named('a'), named('b')], [['b_x', 'own'], ['x']]);
+    assert.deepEqual([named('a'), named('b')], [['own', 'b_x'], ['x']]);
     await edit(file({ a: `command: a, ${stateless}`, b: `command: b, ${stateless}, tools: { blacklist: [x] }` }));
-    assert.deepEqual(named('a'), ['b_x', 'own', 'x'], 'a blacklist gives a name away');
+    assert.deepEqual(named('a'), ['own', 'x', 'b_x'], 'a blacklist gives a name away');
   });
 
   it('tools that are listed first for clients with other capabilities are not firm in the baseline (G3g)', async () => {

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
+import { atOnce } from '../../../src/core/base/turns.js';
 import { canonical, decoded, decodedSize, splitDataUrl } from '../../../src/core/results/binaries.js';
 
-async function read(text: string): Promise<string | { unreadable: string }> {
-  const pieces = await decoded(text);
-  return typeof pieces === 'string' ? { unreadable: pieces } : Buffer.concat(pieces).toString('latin1');
+function read(text: string): string | { unreadable: string } {
+  const bytes = atOnce(decoded(text));
+  return typeof bytes === 'string' ? { unreadable: bytes } : bytes.toString('latin1');
 }
 
 describe('results: base64', () => {
@@ -21,22 +22,33 @@ describe('results: base64', () => {
     ['more after the end', 'aGVsbG8=aGVs', { unreadable: 'its data is not base64' }],
     ['cut off', 'aGVsb', { unreadable: 'its data was cut off' }],
   ] as const) {
-    it(name, async () => assert.deepEqual(await read(text), expected));
+    it(name, () => assert.deepEqual(read(text), expected));
   }
 
-  it('base64 in pieces decodes as in one, in lines or not', async () => {
+  it('base64 in pieces decodes as in one, in lines or not', () => {
     const bytes = Buffer.from(Array.from({ length: 1_000_003 }, (_, index) => index % 251));
     const text = bytes.toString('base64');
-    assert.equal(await read(text), bytes.toString('latin1'));
-    assert.equal(await read(text.replace(/.{76}/g, '$&\r\n')), bytes.toString('latin1'));
-    assert.deepEqual(await read(`${text.slice(0, -20)}!${text.slice(-19)}`), { unreadable: 'its data is not base64' });
+    assert.equal(read(text), bytes.toString('latin1'));
+    assert.equal(read(text.replace(/.{76}/g, '$&\r\n')), bytes.toString('latin1'));
+    assert.deepEqual(read(`${text.slice(0, -20)}!${text.slice(-19)}`), { unreadable: 'its data is not base64' });
     assert.equal(decodedSize(text), bytes.length);
   });
 
   it('base64 is spelled as every reader takes it', () => {
-    assert.equal(canonical('-_-_ aG\n'), '+/+/aG==');
+    assert.equal(atOnce(canonical('-_-_ aA\n')), '+/+/aA==');
     const plain = 'aGVsbG8=';
-    assert.equal(canonical(plain), plain);
+    assert.equal(atOnce(canonical(plain)), plain);
+    assert.equal(atOnce(canonical('not base64!')), 'not base64!');
+  });
+
+  it('a long text in the alphabet of URLs is spelled as every reader takes it, in slices (P10)', () => {
+    const bytes = Buffer.alloc(1_000_001, 0xff);
+    const work = canonical(bytes.toString('base64url'));
+    let slices = 0;
+    let step = work.next();
+    for (; !step.done; step = work.next()) slices += 1;
+    assert.equal(step.value, bytes.toString('base64'));
+    assert.ok(slices > 100, `${slices} slices`);
   });
 
   for (const [url, base64, type] of [

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { atOnce } from '../../../src/core/base/turns.js';
 import { withoutDataUrls } from '../../../src/core/results/binaries.js';
 
 const png = { type: 'image', data: 'aGVsbG8=', mimeType: 'image/png' };
@@ -57,7 +58,7 @@ describe('data URLs in results (V1)', () => {
       { content: [{ type: 'image', data: 'AA==' }] },
     ],
   ] as const) {
-    it(`${what} becomes plain base64`, () => assert.deepEqual(withoutDataUrls(given), gives));
+    it(`${what} becomes plain base64`, () => assert.deepEqual(atOnce(withoutDataUrls(given)), gives));
   }
 
   for (const result of [
@@ -70,7 +71,7 @@ describe('data URLs in results (V1)', () => {
     {},
   ]) {
     it(`${JSON.stringify(result).slice(0, 60)} stays the same object`, () => {
-      assert.equal(withoutDataUrls(result), result);
+      assert.equal(atOnce(withoutDataUrls<object>(result)), result);
     });
   }
 });

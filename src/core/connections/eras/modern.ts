@@ -8,6 +8,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { delay, limited, type Clock } from '../../base/clock.js';
 import { orAborted } from '../../base/events.js';
 import { isObject } from '../../base/isObject.js';
+import { LoopShare } from '../../base/turns.js';
 import type { FailedOpening } from '../../failures/startFailure.js';
 import { TransportFailure } from '../../failures/transportFailure.js';
 import { rpcFailureOf, ConnectionEnded, type Exchange } from '../../peer/peer.js';
@@ -166,7 +167,8 @@ export class ModernProtocol implements Protocol {
     const { resultType = 'complete' } = result;
     if (resultType === 'complete') {
       if (method === 'tools/list' && this.hasHeaders) this.deps.headers.learn(result);
-      return withoutEnvelope(hadInput ? withoutHints(result) : result);
+      const own = withoutEnvelope(hadInput ? withoutHints(result) : result);
+      return LoopShare.of(result)?.owns(own) ?? own;
     }
     const declared = metaOf(request)[metaKeys.clientCapabilities];
     const isExpected = method === 'tools/call' && isObject(declared) && knowsTasks(declared);

@@ -158,18 +158,20 @@ async function readJson(reply: HttpReply, id: RequestId, { deliver, share }: Ans
   let messages: JSONRPCMessage[] | undefined;
   try {
     const pieces = await readPieces(reply, largestAnswer, (length) => long.grow(length));
-    const deliverAll = (): void => {
-      messages = messages?.map((message) => withId(message, id));
-      for (const message of messages ?? []) deliver(message);
-    };
-    if (!long.isLong) {
-      text = Buffer.concat(pieces).toString('utf8');
-      messages = parseMessages(text);
-      deliverAll();
-    } else {
+    if (long.isLong) {
       text = await share.run(decodedInSlices(pieces));
       messages = await parseLongMessages(share, text);
-      await share.chargeTurn(deliverAll);
+    } else {
+      await share.turn();
+      text = Buffer.concat(pieces).toString('utf8');
+      messages = parseMessages(text);
+    }
+    messages = messages?.map((message) => withId(message, id));
+    const [first] = messages ?? [];
+    if (!first || long.isLong || messages?.length !== 1) await share.chargeTurns(messages ?? [], deliver);
+    else {
+      share.note(unaskedMs);
+      deliver(first);
     }
   } finally {
     long.dispose();
@@ -262,19 +264,24 @@ export async function readEvents(reply: HttpReply, reader: EventStreamReader): P
       if (requestId(message) !== undefined) least += exchangeMs;
       else if (!reader.isAsked(message)) least += unaskedMs;
     if (least > 0 || isLong) share.spend(Math.max(least, ms));
+    else share.note(Math.max(unaskedMs, ms));
   };
-  const hear = ({ event = 'message', data }: EventSourceMessage, messages: JSONRPCMessage[] | undefined): void => {
+  const hear = ({ event = 'message', data }: EventSourceMessage, message: JSONRPCMessage | undefined): void => {
+    if (message) reader.deliver(message);
     // Some servers give each event of theirs a name.
-    if (event !== 'message' && !messages) return reader.onOther?.(event, data);
-    if (!messages && data.trim() !== '') skip(data);
-    for (const message of messages ?? []) reader.deliver(message);
+    else if (event !== 'message') reader.onOther?.(event, data);
+    else if (data.trim() !== '') skip(data);
   };
-  const takeShort = (event: EventSourceMessage): void => {
+  const hearInTurns = (event: EventSourceMessage, messages: JSONRPCMessage[] | undefined): Promise<void> =>
+    share.chargeTurns(messages ?? [undefined], (message) => hear(event, message));
+  const takeShort = (event: EventSourceMessage): Promise<void> | undefined => {
     const since = share.now();
     const messages = event.event === 'endpoint' ? undefined : parseMessages(event.data);
     // The listener removes an answer from its open requests on the question, so it is delivered after it.
     spend(messages, share.now() - since + fed, false);
-    hear(event, messages);
+    if (messages && messages.length > 1) return hearInTurns(event, messages);
+    hear(event, messages?.[0]);
+    return undefined;
   };
   const takeLong = async (event: EventSourceMessage): Promise<void> => {
     share.spend(fed);
@@ -282,7 +289,7 @@ export async function readEvents(reply: HttpReply, reader: EventStreamReader): P
     if (event.data.length > largestUnasked && !messages?.some((message) => reader.isAsked(message)))
       return skip(`A message of more than ${largestUnasked / 1024 / 1024} MiB, which nobody asked for`);
     spend(messages, 0, true);
-    await share.chargeTurn(() => hear(event, messages));
+    await hearInTurns(event, messages);
   };
   const parser = createParser({
     maxBufferSize: most,
@@ -310,8 +317,10 @@ export async function readEvents(reply: HttpReply, reader: EventStreamReader): P
         hasEvents = true;
         const { id, data } = event;
         if (id !== undefined && id !== '' && !/\p{Cc}/u.test(id)) reader.onId?.(id);
+        // One chunk may hold thousands of events.
+        if (share.isTurnFull) await share.turn();
         if (data.length > longMessage) await takeLong(event);
-        else takeShort(event);
+        else await takeShort(event);
         fed = 0;
         pending = 0;
         long.dispose();
@@ -324,7 +333,7 @@ export async function readEvents(reply: HttpReply, reader: EventStreamReader): P
     // Some servers end the stream without the empty line after the last event.
     parser.feed('\n\n');
     const [last] = events.splice(0);
-    if (last && last.data.length <= longMessage && parseMessages(last.data)) takeShort(last);
+    if (last && last.data.length <= longMessage && parseMessages(last.data)) await takeShort(last);
     else if (!hasEvents) reader.onUnread?.(beginning);
   } catch (error) {
     throw broken(error, url);

@@ -2,6 +2,7 @@
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { isEventStream, readEvents, statusFailure } from './answer.js';
 import { HttpChannel, type PostTerms } from './endpoint.js';
+import { jsonOf } from '../../base/jsonInSlices.js';
 import { TransientMap } from '../../base/transientMap.js';
 import { broken, discard, isWithinOrigin, shown, type HttpReply } from './exchange.js';
 import { shortened } from '../../protocol/inBrief.js';
@@ -46,7 +47,7 @@ export class LegacySseChannel extends HttpChannel {
 
   /** @param kind the sockets to use: some servers hold the sockets of calls until the answer */
   private async post(message: JSONRPCMessage, kind: 'call' | 'other', terms: PostTerms): Promise<void> {
-    const reply = await this.deps.endpoint.post(JSON.stringify(message), kind, { ...terms, url: this.target });
+    const reply = await this.deps.endpoint.post(await jsonOf(message), kind, { ...terms, url: this.target });
     if (reply.status < 200 || reply.status > 299) throw await statusFailure(reply);
     discard(reply.body);
   }

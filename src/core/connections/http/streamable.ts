@@ -10,9 +10,9 @@ import { broken, discard, inShort, isForNow, readRefused, shown, type HttpReply 
 import { readInitializeAnswer, versionHeader } from '../handshake.js';
 import { errorCodes } from '../../protocol/errors.js';
 import { largestUnasked } from '../../protocol/jsonRpc.js';
-import { isLarge, jsonInSlices } from '../../base/jsonInSlices.js';
+import { jsonOf } from '../../base/jsonInSlices.js';
 import { messageOf } from '../../base/text.js';
-import { inNextTurn, inTurns } from '../../base/turns.js';
+import { inNextTurn } from '../../base/turns.js';
 import { unlessAborted } from '../../base/events.js';
 import { TransportFailure } from '../../failures/transportFailure.js';
 
@@ -223,7 +223,7 @@ class HttpSession {
       return reply;
     }
     if (this.renewing) await unlessAborted(this.renewing, terms.signal);
-    const body = isLarge(message) ? await inTurns(jsonInSlices(message)) : JSON.stringify(message);
+    const body = await jsonOf(message);
     const session = endpoint.sessionId;
     const reply = await endpoint.post(body, kind, terms);
     const accepted = session === undefined ? reply : await this.unlessRefused(reply, message);

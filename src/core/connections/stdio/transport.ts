@@ -9,8 +9,8 @@ import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promi
 import type { Log } from '../../base/log.js';
 import { delay, type Clock } from '../../base/clock.js';
 import { TokenBucket } from '../../base/tokenBucket.js';
-import { inTurns, type LoopShare } from '../../base/turns.js';
-import { isLarge, jsonInSlices } from '../../base/jsonInSlices.js';
+import type { LoopShare } from '../../base/turns.js';
+import { jsonOf } from '../../base/jsonInSlices.js';
 import { decodedInSlices } from '../../protocol/json.js';
 import { TransientMap } from '../../base/transientMap.js';
 import { shortened } from '../../protocol/inBrief.js';
@@ -49,6 +49,8 @@ const whileAlone = 8;
 const usualExitGraceMs = 2000;
 /** In characters. */
 const shortLine = 4_096;
+/** The time to skip an empty line, in milliseconds. */
+const emptyMs = 0.001;
 /** This many bytes of stderr are read in a second at full speed. */
 const stderrRate = 4 * 1024 * 1024;
 /** With this many unread bytes, a server gets no more answers to its requests. */
@@ -62,8 +64,8 @@ export class StdioTransport implements ServerTransport {
   private readonly stderr: string[] = [];
   private readonly stray: string[] = [];
   private sawMessage = false;
-  /** A long line and the lines after it, until they have been delivered. */
-  private readonly lines: (string | readonly Buffer[])[] = [];
+  /** Lines that did not fit into their turn, and the lines after them, until they have been delivered. */
+  private lines: (string | readonly Buffer[])[] = [];
   private reading: Promise<void> | undefined;
   private hasExited = false;
   private finished: StdioEnding | undefined;
@@ -165,7 +167,8 @@ export class StdioTransport implements ServerTransport {
     } else if (stdin.writableLength > answerBacklog) {
       return this.deps.log.write('warn', 'The server reads no input, so it gets no more answers to its requests.');
     }
-    const line = isLarge(message) ? oneLine(await inTurns(jsonInSlices(message))) : oneLine(JSON.stringify(message));
+    const json = jsonOf(message);
+    const line = oneLine(typeof json === 'string' ? json : await json);
     if (!this.isAlone) this.gather();
     // An answer that waited for the pipe would hold its request for as long: some 5 KB for 100 bytes.
     if (stdin.write(`${line}\n`) || !('method' in message)) return;
@@ -245,7 +248,8 @@ export class StdioTransport implements ServerTransport {
 
   private take(line: string | readonly Buffer[]): void {
     if (this.finished) return;
-    if (typeof line === 'string' && !this.reading) return this.readLine(line);
+    const fits = typeof line === 'string' && !this.reading && !this.deps.share.isTurnFull && !isBatch(line);
+    if (fits) return this.readLine(line);
     const pieces = typeof line === 'string' ? [] : line;
     if (pieces.reduce((sum, { length }) => sum + length, 0) > largestUnasked) {
       const head = pieces[0]?.toString('utf8', 0, endLength) ?? '';
@@ -256,33 +260,45 @@ export class StdioTransport implements ServerTransport {
     this.reading ??= this.stdoutPace.during(this.readLines());
   }
 
-  /** Reads long lines in slices, each to its end before more is read (P10). */
+  /** Reads long lines in slices, and short ones in several turns, each to its end before more is read (P10). */
   private async readLines(): Promise<void> {
-    for (let line = this.lines.shift(); line !== undefined; line = this.lines.shift()) {
-      if (typeof line === 'string') {
-        this.readLine(line);
-        continue;
+    while (this.lines.length > 0) {
+      const { lines } = this;
+      this.lines = [];
+      for (const line of lines) {
+        if (this.finished) break;
+        if (typeof line !== 'string') {
+          const text = await this.deps.share.run(decodedInSlices(line));
+          await this.hearInTurns(text, await parseLongMessages(this.deps.share, text));
+        } else if (isBatch(line)) await this.hearInTurns(line, parseMessages(line));
+        else {
+          await this.deps.share.turn();
+          this.readLine(line);
+        }
       }
-      const text = await this.deps.share.run(decodedInSlices(line));
-      const messages = await parseLongMessages(this.deps.share, text);
-      await this.deps.share.chargeTurn(() => this.hear(text, messages));
     }
     this.reading = undefined;
     this.stdoutPace.rest(this.deps.share.waitMs);
   }
 
+  private async hearInTurns(line: string, messages: readonly JSONRPCMessage[] | undefined): Promise<void> {
+    const each = messages?.map((message) => [message]) ?? [undefined];
+    await this.deps.share.chargeTurns(each, (one) => this.deps.share.spend(this.hear(line, one) * unaskedMs));
+  }
+
   private readLine(line: string): void {
-    if (line.trim() === '') return this.spend(unaskedMs);
+    if (line.trim() === '') return this.spend(unaskedMs, emptyMs);
     // A short line takes less than its least charge, and asking for the processor time takes longer than reading it (P3).
     const since = line.length < shortLine ? undefined : this.deps.share.now();
     const unasked = this.hear(line, parseMessages(line));
-    // The reading of a short, expected answer is charged to the caller, not to the server.
     const took = since === undefined ? 0 : this.deps.share.now() - since;
     if (unasked > 0) this.spend(Math.max(took, unasked * unaskedMs));
+    // The reading of a short, expected answer is charged to the caller, not to the server. Its turn still has an end.
+    else this.deps.share.note(Math.max(took, unaskedMs));
   }
 
-  private spend(ms: number): void {
-    this.deps.share.spend(ms);
+  private spend(ms: number, ofTurn?: number): void {
+    this.deps.share.spend(ms, ofTurn);
     this.stdoutPace.rest(this.deps.share.waitMs);
   }
 
@@ -348,6 +364,11 @@ function oneLine(json: string): string {
   // The fastest way to replace each of a million.
   const escaped = json.split('\u0085').join('\\u0085').split('\u2028').join('\\u2028');
   return escaped.split('\u2029').join('\\u2029');
+}
+
+/** Each message of a batch gets a turn of its own. */
+function isBatch(line: string): boolean {
+  return !line.startsWith('{') && line.trimStart().startsWith('[');
 }
 
 const id = String.raw`"id"\s*:\s*("[^"\\]*"|\d+)`;

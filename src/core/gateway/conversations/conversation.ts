@@ -5,9 +5,11 @@ import type { Cancellation } from '../../base/cancellation.js';
 import type { Clock } from '../../base/clock.js';
 import type { Disposable } from '../../base/disposables.js';
 import { isObject } from '../../base/isObject.js';
+import { jsonOf } from '../../base/jsonInSlices.js';
+import { LoopShare } from '../../base/turns.js';
 import type { TransientMap } from '../../base/transientMap.js';
 import type { AskOptions, Fields, ServerClient } from '../../protocol/client.js';
-import { notificationMessage, type RequestId } from '../../protocol/jsonRpc.js';
+import type { RequestId } from '../../protocol/jsonRpc.js';
 import { isLoudEnough, isProtocolVersion, modernVersion } from '../../protocol/versions.js';
 import type { ProtocolVersion, SpokenVersion } from '../../protocol/versions.js';
 import { errorCodes, RpcFailure } from '../../protocol/errors.js';
@@ -153,6 +155,8 @@ export class CallClient implements ServerClient {
   /** It is made on demand, because every call has a client and few have an elicitation. */
   private awaited: Map<unknown, () => void> | undefined;
   private readonly client: Client;
+  /** Resolves when its notifications until now are sent. Set while a long one is written in slices. */
+  telling: Promise<void> | undefined;
 
   /** @param ofCall the stream of the call, as long as the call is in flight */
   constructor(
@@ -200,11 +204,19 @@ export class CallClient implements ServerClient {
     const isLog = method === 'notifications/message';
     if (isLog && protocolVersion === modernVersion && logLevel === undefined) return;
     if (isLog && !isLoudEnough(params['level'], logLevel)) return;
-    const reply = this.ofCall();
-    const message = notificationMessage(method, params);
-    // A reply cannot be ended before its answer, however much a server writes on it.
-    if (reply || isLog) (reply ?? listening)?.sendIfReading(message);
-    else listening?.send(message);
+    const send = (message: string): void => {
+      const reply = this.ofCall();
+      // A reply cannot be ended before its answer, however much a server writes on it.
+      if (reply || isLog) (reply ?? listening)?.sendIfReading(message);
+      else listening?.send(message);
+    };
+    const message = jsonOf({ jsonrpc: '2.0', method, params }, LoopShare.of(params));
+    if (typeof message === 'string' && !this.telling) return send(message);
+    const told = Promise.all([message, this.telling]).then(([text]) => {
+      if (this.telling === told) this.telling = undefined;
+      send(text);
+    });
+    this.telling = told;
   }
 }
 

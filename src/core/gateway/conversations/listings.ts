@@ -3,10 +3,12 @@
  * A removed toolset has an empty list, because only a client can end its session without losing calls in flight (R4).
  */
 import { randomInt } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { appOf } from '../../apps/toolMeta.js';
 import { Throttle, type Clock } from '../../base/clock.js';
 import { DisposableStore, type Disposable } from '../../base/disposables.js';
 import type { Log } from '../../base/log.js';
+import { sameJson } from '../../base/canonicalJson.js';
 import { perObject } from '../../base/perObject.js';
 import { asText } from '../../base/text.js';
 import { type ServerFeatures, toolsAlone } from '../../tools/features.js';
@@ -131,7 +133,7 @@ export class Listings implements Disposable {
   private versions = randomInt(2 ** 40);
 
   constructor(private readonly deps: ListingsDeps) {
-    this.telling = this.store.add(new Throttle(deps.clock, deps.coalesceMs, () => this.tell()));
+    this.telling = this.store.add(new Throttle(deps.clock, deps.coalesceMs, () => void this.tell()));
     this.store.add(deps.backend.onDidChangeToolsets((ids) => this.noteChanges(new Set(ids))));
   }
 
@@ -158,7 +160,7 @@ export class Listings implements Disposable {
     };
     const nextVersion = (): number => (this.versions += 1);
     const { pageSize } = this.deps;
-    const pages = this.pages.get(protocol) ?? perObject((list) => toPagesOf(entries(protocol, list), pageSize));
+    const pages = this.pages.get(protocol) ?? perObject((list) => new Pages(list, protocol, pageSize));
     this.pages.set(protocol, pages);
     const listing = new Listing(toolset, clientKind, conversation, ask, pages, nextVersion);
     if (conversation === undefined) this.shared.set(key, listing);
@@ -173,6 +175,7 @@ export class Listings implements Disposable {
 
   dispose(): void {
     this.store.dispose();
+    this.changed.clear();
   }
 
   private noteChanges(toolsets: ReadonlySet<string>): void {
@@ -184,29 +187,52 @@ export class Listings implements Disposable {
     if (this.changed.size > 0) this.telling.ask();
   }
 
-  private tell(): void {
-    const due = [...this.changed];
-    this.changed.clear();
-    for (const listing of due) {
+  /** Handles each listing in a turn of its own (P10). */
+  private async tell(): Promise<void> {
+    for (const listing of [...this.changed]) {
+      if (!this.changed.delete(listing)) continue;
       try {
         listing.refreshIfStale();
         this.deps.announce(listing);
       } catch (error) {
         this.deps.log.write('error', `What ${listing.toolset} offers could not be listed: ${asText(error)}`);
       }
+      await nextTurn();
     }
   }
 }
 
-/** Makes the pages of a list once for all clients, as JSON without the brackets. */
-type ToPages = (entries: readonly object[]) => readonly string[];
+type ToPages = (entries: readonly object[]) => Pages;
+
+/** The pages of a list for all clients. Each is written on demand, because a whole list would hold up the loop (P10). */
+class Pages {
+  private readonly written: string[] = [];
+
+  constructor(
+    readonly entries: readonly object[],
+    private readonly protocol: SpokenVersion,
+    private readonly size: number,
+  ) {}
+
+  isLast(index: number): boolean {
+    return (index + 1) * this.size >= this.entries.length;
+  }
+
+  /** Returns the entries as JSON without the brackets. */
+  at(index: number): string | undefined {
+    if (index > 0 && this.isLast(index - 1)) return undefined;
+    const page = this.entries.slice(index * this.size, (index + 1) * this.size);
+    this.written[index] ??= JSON.stringify(entries(this.protocol, page)).slice(1, -1);
+    return this.written[index];
+  }
+}
 
 const nothing: readonly object[] = [];
 
 class PagedList {
   version = 0;
   private entries: readonly object[] | undefined;
-  private pages: readonly string[] = [];
+  private pages: Pages | undefined;
 
   /** @param key of the entries in a result */
   constructor(
@@ -218,10 +244,8 @@ class PagedList {
   set(entries: readonly object[] = nothing): void {
     if (entries === this.entries) return;
     this.entries = entries;
-    const pages = this.toPages(entries);
-    const isSame = pages.length === this.pages.length && pages.every((page, index) => page === this.pages[index]);
-    if (this.version > 0 && isSame) return;
-    this.pages = pages;
+    if (this.pages && sameJson(this.pages.entries, entries)) return;
+    this.pages = this.toPages(entries);
     this.version = this.nextVersion();
   }
 
@@ -229,20 +253,12 @@ class PagedList {
   page(cursor: string | undefined): string | undefined {
     const place = cursor === undefined ? `${this.version}:0` : Buffer.from(cursor, 'base64url').toString();
     const [, version, index] = /^(\d+):(\d+)$/.exec(place) ?? [];
-    const page = Number(version) === this.version ? this.pages[Number(index)] : undefined;
+    const page = Number(version) === this.version ? this.pages?.at(Number(index)) : undefined;
     if (page === undefined) return undefined;
     const next = Number(index) + 1;
     const nextCursor = Buffer.from(`${this.version}:${next}`).toString('base64url');
-    return `{"${this.key}":[${page}]${next < this.pages.length ? `,"nextCursor":"${nextCursor}"` : ''}}`;
+    return `{"${this.key}":[${page}]${!this.pages?.isLast(Number(index)) ? `,"nextCursor":"${nextCursor}"` : ''}}`;
   }
-}
-
-function toPagesOf(entries: readonly object[], size: number): string[] {
-  const pages: string[] = [];
-  for (let start = 0; start === 0 || start < entries.length; start += size) {
-    pages.push(JSON.stringify(entries.slice(start, start + size)).slice(1, -1));
-  }
-  return pages;
 }
 
 export const topics = ['tools', 'prompts', 'resources'] as const;

@@ -4,8 +4,9 @@ import { reasonOf } from '../../base/cancellation.js';
 import type { Clock } from '../../base/clock.js';
 import type { Disposable } from '../../base/disposables.js';
 import { isObject } from '../../base/isObject.js';
+import { jsonOf } from '../../base/jsonInSlices.js';
 import { TransientMap } from '../../base/transientMap.js';
-import { inNextTurn } from '../../base/turns.js';
+import { inNextTurn, LoopShare } from '../../base/turns.js';
 import type { AskOptions, ClientKind, Fields } from '../../protocol/client.js';
 import { errorCodes, RpcFailure, type RpcError } from '../../protocol/errors.js';
 import { notificationMessage, type Message, type RequestId } from '../../protocol/jsonRpc.js';
@@ -317,11 +318,15 @@ export class ClientRequests {
       if (isSent) stream.send(notificationMessage('notifications/cancelled', params));
     });
     // This turn read the request, and writing a large one takes as long again (S2).
-    inNextTurn(() => {
+    const send = async (): Promise<void> => {
+      if (!this.open.has(id)) return;
+      const asked = { jsonrpc: '2.0', id, method, params: params && withToken(params, id) };
+      const message = await jsonOf(asked, params && LoopShare.of(params));
       if (!this.open.has(id)) return;
       isSent = true;
-      stream.send(JSON.stringify({ jsonrpc: '2.0', id, method, params: params && withToken(params, id) }));
-    });
+      stream.send(message);
+    };
+    inNextTurn(() => void send());
     return answer;
   };
 

@@ -18,7 +18,7 @@ import {
   tasksNotDeclared,
 } from '../../protocol/versions.js';
 import type { Destination, OtherOutcome, ToolOutcome } from '../../protocol/request.js';
-import { isLarge, jsonInSlices } from '../../base/jsonInSlices.js';
+import { isLarge, jsonOf } from '../../base/jsonInSlices.js';
 import type { ArtifactOrigin } from '../../results/artifacts.js';
 import { withoutDataUrls } from '../../results/binaries.js';
 import type { Delivery } from '../../results/delivery.js';
@@ -242,7 +242,7 @@ function written({ serverMeta }: Client, result: object, sent: Fields): string |
   const isBare = sent['_meta'] === undefined && sent['resultType'] === undefined;
   if (serverMeta && isBare && !isLarge(sent)) return enveloped(JSON.stringify(sent), serverMeta);
   const named = serverMeta ? { resultType: 'complete', ...sent, _meta: { ...metaOf(sent), ...serverMeta } } : sent;
-  return isLarge(named) ? inTurns(jsonInSlices(named), LoopShare.of(result)) : JSON.stringify(named);
+  return jsonOf(named, LoopShare.of(result));
 }
 
 function forwarded(method: string, check: Check): Method {
@@ -291,7 +291,7 @@ export async function deliveredTask(
 ): Promise<Fields> {
   const result = resultOfTask(said);
   if (!Array.isArray(result?.['content']) || !result['content'].every(isObject)) return said;
-  const plain = withoutDataUrls(result as CallToolResult);
+  const plain = await inTurns(withoutDataUrls(result as CallToolResult), LoopShare.of(said));
   return { ...said, result: await delivery[clientKind === 'plain' ? 'forOthers' : 'forEditor'](plain, origin) };
 }
 

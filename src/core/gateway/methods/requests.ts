@@ -2,6 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { Cancellation, abortSignalOf } from '../../base/cancellation.js';
 import { isObject } from '../../base/isObject.js';
+import { jsonOf } from '../../base/jsonInSlices.js';
+import { LoopShare } from '../../base/turns.js';
 import { limited, type Clock } from '../../base/clock.js';
 import { unlessAborted } from '../../base/events.js';
 import type { Log } from '../../base/log.js';
@@ -17,7 +19,7 @@ import { conversationOf, namedBy, sessionConversation, CallClient } from '../con
 import type { Asking, CallInFlight, Client } from '../conversations/conversation.js';
 import { errorIn, isAtLeast, statusOf, without } from '../dialect.js';
 import type { Reply } from '../eventStreams.js';
-import { errorMessage, isRequestId, notificationMessage, resultMessage } from '../../protocol/jsonRpc.js';
+import { errorAnswer, errorMessage, isRequestId, notificationMessage, resultMessage } from '../../protocol/jsonRpc.js';
 import type { RequestId } from '../../protocol/jsonRpc.js';
 import { BoundedMap } from '../../base/boundedMap.js';
 
@@ -158,8 +160,9 @@ async function carryOut<Result extends Carried>(
       const failure = outcome.kind === 'error' ? outcome : { code: errorCodes.server, message: cancelled };
       const error = errorIn(version, failure);
       status = statusOf(version, error);
-      message = errorMessage(id, error);
+      message = await jsonOf(errorAnswer(id, error), isObject(error.data) ? LoopShare.of(error.data) : undefined);
     }
+    if (terms.client.telling) await terms.client.telling;
   } catch (error) {
     // Expected failures are outcomes. An exception is our own defect, so the client learns no details.
     const cause = error instanceof Error ? (error.stack ?? error.message) : asText(error);

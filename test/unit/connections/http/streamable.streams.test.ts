@@ -54,6 +54,41 @@ describe('the streams of a channel of Streamable HTTP', () => {
       assert.deepEqual(stage.delivered, [changed]);
     });
 
+    /** Returns the messages delivered in each turn. */
+    async function heardPerTurn(text: string, count: number): Promise<number[]> {
+      const body = new PassThrough();
+      const server = new FakeEndpoint(basics(), () => ({ ...events(''), body }));
+      await stage.open(server);
+      body.write(text);
+      const perTurn: number[] = [];
+      while (stage.delivered.length < count) {
+        const before = stage.delivered.length;
+        // Its share of the loop is no matter here.
+        stage.clock.advance(60_000);
+        await new Promise(setImmediate);
+        perTurn.push(stage.delivered.length - before);
+      }
+      body.destroy();
+      return perTurn;
+    }
+
+    const request = (id: number) => ({ jsonrpc: '2.0', id, method: 'roots/list' }) as const;
+    const many = Array.from({ length: 600 }, (_, id) => request(id));
+
+    it('events that arrive together are delivered in several turns and in their order (P10)', async () => {
+      const text = many.map((message) => `data: ${JSON.stringify(message)}\n\n`).join('');
+      const perTurn = await heardPerTurn(text, many.length);
+      assert.deepEqual(stage.delivered, many);
+      assert.ok(Math.max(...perTurn) <= 32, `${Math.max(...perTurn)} messages in one turn`);
+    });
+
+    it('each message of an event with several gets a turn of its own (P10)', async () => {
+      const batch = many.slice(0, 100);
+      const perTurn = await heardPerTurn(`data: ${JSON.stringify(batch)}\n\n`, batch.length);
+      assert.deepEqual(stage.delivered, batch);
+      assert.ok(Math.max(...perTurn) <= 2, `${Math.max(...perTurn)} messages in one turn`);
+    });
+
     it('a second refusal of an event stream is final', async () => {
       assert.deepEqual(await hear(events('id: 1\ndata:\n\n'), status(400), status(400)), ['GET', 'GET 1', 'GET']);
     });

@@ -195,14 +195,60 @@ describe('stdio transport', () => {
     `${JSON.stringify(messages.map((message) => ({ jsonrpc: '2.0', ...message })))}\n`;
   const nTimes = (count: number, message: object): object[] => Array.from({ length: count }, () => message);
 
-  /** True if reading paused for the text, even for a moment. The work takes no time. */
+  /** True if the server has to wait after the text. The work takes no time. */
   const isHeldUp = async (text: string): Promise<boolean> => {
-    let paused = false;
-    stdout.once('pause', () => (paused = true));
     stdout.write(text);
-    await new Promise(setImmediate);
-    return paused;
+    do await new Promise(setImmediate);
+    while (stdout.isPaused() && clock.pending === 0);
+    return clock.pending > 0;
   };
+
+  it('a burst of short messages is heard in several turns and in its order (P10)', async () => {
+    await transport.start();
+    const heard: unknown[] = [];
+    transport.onmessage = (message) => heard.push('id' in message ? message.id : message);
+    void send(0);
+    const requests = Array.from({ length: 600 }, (_, n) => ({ id: `r${n}`, method: 'roots/list' }));
+    const messages = [...requests.slice(0, 300), { id: 0, result: {} }, ...requests.slice(300)];
+    stdout.write(messages.map((message) => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`).join(''));
+    const perTurn: number[] = [];
+    while (heard.length < messages.length) {
+      const before = heard.length;
+      await new Promise(setImmediate);
+      perTurn.push(heard.length - before);
+    }
+    assert.deepEqual(
+      heard,
+      messages.map(({ id }) => id),
+    );
+    assert.ok(Math.max(...perTurn) <= 32, `${Math.max(...perTurn)} messages in one turn`);
+  });
+
+  it('each message of a batch is heard in a turn of its own, before later lines (P10)', async () => {
+    await transport.start();
+    const heard: unknown[] = [];
+    transport.onmessage = (message) => heard.push('id' in message && message.id);
+    const ids = Array.from({ length: 100 }, (_, n) => n);
+    stdout.write(batch(ids.map((id) => ({ id, method: 'ping' }))) + line(100));
+    for (let before = 0; heard.length <= 100; before = heard.length) {
+      await new Promise(setImmediate);
+      assert.ok(heard.length - before <= 2, `${heard.length - before} messages in one turn`);
+    }
+    assert.deepEqual(heard, [...ids, 100]);
+  });
+
+  it('lines that wait for their turn are dropped by the end', async () => {
+    await transport.start();
+    let heard = 0;
+    transport.onmessage = () => (heard += 1);
+    stdout.write(line(1).repeat(600));
+    await new Promise(setImmediate);
+    const before = heard;
+    await transport.close();
+    await rest();
+    assert.ok(before < 600);
+    assert.equal(heard, before);
+  });
 
   it('reading pauses after many lines or messages, unless they are answers (S2)', async () => {
     await transport.start();

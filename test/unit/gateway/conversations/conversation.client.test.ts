@@ -42,6 +42,27 @@ describe('gateway: clients of calls', () => {
     assert.deepEqual([listening.sent.length, reply.sent.length], [2, 1]);
   });
 
+  it('a long notification is written in a later turn, and later ones follow it (P10)', async () => {
+    const session = open();
+    const reply = new FakeStream();
+    const asking = { client: session, conversation: session, listing: session.listing };
+    const client = new CallClient(asking, undefined, () => reply);
+    const log = (data: unknown): void => client.tell('notifications/message', { level: 'info', data });
+    log('first');
+    const long = Array.from({ length: 200_000 }, (_, n) => ({ n }));
+    log(long);
+    log('last');
+    assert.equal(reply.sent.length, 1);
+    await client.telling;
+    assert.deepEqual(
+      reply.sent.map(({ params }) => (params as { data: unknown }).data),
+      ['first', long, 'last'],
+    );
+    assert.equal(client.telling, undefined);
+    log('at once');
+    assert.equal(reply.sent.length, 4);
+  });
+
   it('a client gets only notifications of its version, and logs from its level up', () => {
     const told = (protocolVersion: Client['protocolVersion'], logLevel?: string): unknown[] => {
       const { listing } = open();

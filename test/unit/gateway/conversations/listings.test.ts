@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { DisposableStore } from '../../../../src/core/base/disposables.js';
 import { Listings, type Listing } from '../../../../src/core/gateway/conversations/listings.js';
-import { FakeClock } from '../../../support/fakes/fakeClock.js';
+import { FakeClock, rest } from '../../../support/fakes/fakeClock.js';
 import { FakeBackend, MemoryLog, tool } from '../fakes.js';
 
 interface Page {
@@ -158,7 +158,7 @@ describe('gateway: listings', () => {
     clock.advance(20);
   });
 
-  it('a conversation has its own listing until that is forgotten (G3g)', () => {
+  it('a conversation has its own listing until that is forgotten (G3g)', async () => {
     backend.set('t', ['a']);
     backend.special.set('d1', [tool('a'), tool('b')]);
     const of = (conversation: string): Listing => listings.of('t', 'plain', '2025-11-25', undefined, conversation);
@@ -167,7 +167,7 @@ describe('gateway: listings', () => {
     const { version } = two.tools;
     backend.special.set('d1', [tool('c')]);
     backend.changed('t');
-    clock.advance(20);
+    await clock.flow(20);
     assert.deepEqual(announced, ['plain/t c', 'plain/t a']);
     assert.equal(two.tools.version, version, 'its list is as it was');
     listings.forget(one);
@@ -188,7 +188,7 @@ describe('gateway: listings', () => {
     assert.deepEqual(announced, ['plain/t ', 'plain/t a']);
   });
 
-  it('an exception of the backend costs one announcement, and is logged', () => {
+  it('an exception of the backend costs one announcement, and is logged', async () => {
     backend.set('t', ['a']);
     backend.set('u', ['a']);
     listings.of('t', 'plain');
@@ -196,9 +196,23 @@ describe('gateway: listings', () => {
     backend.broken.add('t');
     backend.set('t', ['b']);
     backend.set('u', ['b']);
-    clock.advance(20);
+    await clock.flow(20);
     assert.deepEqual(announced, ['plain/u b']);
     assert.match(log.lines.join(), /error: What t offers could not be listed: Error: no list/);
+  });
+
+  it('several changed listings are announced in several turns, and none after it is forgotten (P10)', async () => {
+    backend.set('t', ['a']);
+    for (const id of ['d1', 'd2', 'd3']) backend.special.set(id, [tool('a')]);
+    const [, , third] = ['d1', 'd2', 'd3'].map((id) => listings.of('t', 'plain', '2025-11-25', undefined, id));
+    assert(third);
+    for (const id of ['d1', 'd2', 'd3']) backend.special.set(id, [tool(id)]);
+    backend.changed('t');
+    clock.advance(20);
+    assert.deepEqual(announced, ['plain/t d1']);
+    listings.forget(third);
+    await rest();
+    assert.deepEqual(announced, ['plain/t d1', 'plain/t d2']);
   });
 
   it('nothing is announced after the end', () => {

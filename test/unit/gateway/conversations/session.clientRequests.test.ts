@@ -95,6 +95,21 @@ describe('gateway: requests to clients (G4)', () => {
     );
   });
 
+  it('a long request is written in several turns, and not at all if it is withdrawn meanwhile (P10)', async () => {
+    const [questions, stream, taken] = [new ClientRequests(), new FakeStream(), new AbortController()];
+    const params = { list: Array.from({ length: 200_000 }, (_, n) => ({ n })) };
+    const withdrawn = questions.ask(stream, 'elicitation/create', params, taken.signal, {});
+    await nextTurn();
+    taken.abort();
+    await assert.rejects(withdrawn, /withdrawn/);
+    const asked = questions.ask(stream, 'sampling/createMessage', params, never(), {});
+    while (stream.sent.length === 0) await nextTurn();
+    const [question, ...others] = stream.sent;
+    assert.deepEqual([question?.method, question?.params, others], ['sampling/createMessage', params, []]);
+    questions.close();
+    await assert.rejects(asked, /ended/);
+  });
+
   it('a request fails without a listening client, and at the end of the session', async () => {
     const [questions, stream] = [new ClientRequests(), new FakeStream()];
     await assert.rejects(questions.ask(undefined, 'roots/list', undefined, never(), {}), /not connected/);
