@@ -9,7 +9,7 @@
  */
 import { build, context, transform } from 'esbuild';
 import { rollup } from 'rollup';
-import { chmod, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -154,6 +154,50 @@ function refusePackagesOnActivation(chunks, metafile) {
   throw new Error(`Loaded by activate(), which must load no package (P1):\n  ${packages.join('\n  ')}`);
 }
 
+const mitTerms = `Permission is hereby granted, free of charge, to any person obtaining a copy
+of this software and associated documentation files (the "Software"), to deal
+in the Software without restriction, including without limitation the rights
+to use, copy, modify, merge, publish, distribute, sublicense, and/or sell
+copies of the Software, and to permit persons to whom the Software is
+furnished to do so, subject to the following conditions:
+
+The above copyright notice and this permission notice shall be included in all
+copies or substantial portions of the Software.
+
+THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR
+IMPLIED, INCLUDING BUT NOT LIMITED TO THE WARRANTIES OF MERCHANTABILITY,
+FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE
+AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER
+LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM,
+OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE
+SOFTWARE.`;
+
+/**
+ * Returns the text of the licences, because the bundles are copies of the packages. Fails for a package without one.
+ * @param metafiles of everything that is built
+ */
+async function licencesOf(metafiles) {
+  const inputs = metafiles.flatMap(({ outputs }) => Object.values(outputs).flatMap((each) => Object.keys(each.inputs)));
+  const folders = inputs.flatMap((input) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(input)?.[0] ?? []);
+  const texts = await Promise.all(
+    [...new Set(folders)].sort((a, b) => (a < b ? -1 : 1)).map((folder) => licenceOf(join(root, folder))),
+  );
+  const head = 'MCP Toolsets contains code of these packages, under these licences.\n';
+  return [head, ...texts].join(`\n${'-'.repeat(80)}\n\n`);
+}
+
+async function licenceOf(folder) {
+  const { name, version, license, author } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'));
+  const names = (await readdir(folder)).filter((file) => /^(?:licen[cs]e|copying|notice)/i.test(file)).sort();
+  const texts = await Promise.all(names.map((file) => readFile(join(folder, file), 'utf8')));
+  if (texts.length === 0) {
+    // Some packages only name this licence. Its terms are the same everywhere.
+    if (license !== 'MIT') throw new Error(`${folder} has no licence, so it must not be bundled.`);
+    texts.push(`MIT License\n\nCopyright (c) ${author?.name ?? author ?? `the authors of ${name}`}\n\n${mitTerms}`);
+  }
+  return `${name} ${version} (${license})\n\n${texts.map((text) => text.trim()).join('\n\n')}\n`;
+}
+
 /** Writes what changed and removes what is no longer built. */
 async function write(files) {
   const wanted = new Set(files.map(({ path }) => resolve(path)));
@@ -172,10 +216,13 @@ async function finish(partsResult) {
   const chunks = await joined(partsResult);
   refusePackagesOnActivation(chunks, partsResult.metafile);
   const files = (await Promise.all(chunks.map(filesOf))).flat();
+  const metafiles = [partsResult.metafile];
   for (const program of programs.filter(({ entryPoints }) => entryPoints.length > 0)) {
-    const { outputFiles } = await build(program);
+    const { outputFiles, metafile } = await build(program);
+    metafiles.push(metafile);
     files.push(...outputFiles.map(({ path, text }) => ({ path, text })));
   }
+  files.push({ path: join(outdir, 'third-party-licenses.txt'), text: await licencesOf(metafiles) });
   await write(files);
   const scripts = files.filter(({ path }) => path.endsWith('.js'));
   for (const { path, text } of scripts) {

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 /** The core without an editor (H1). A command starts only the servers that it needs, and ends everything before it exits. */
-import { homedir } from 'node:os';
 import path from 'node:path';
-import { nearestFolder, readConfig } from './cli/configFile.js';
+import { hasHome, homedir } from './core/base/home.js';
+import { leadsOut, nearestFolder, readConfig } from './cli/configFile.js';
 import { importFile, writeEntries } from './cli/changeCommands.js';
 import { call, prompt, prompts, read, resources, tools } from './cli/offersCommands.js';
 import { givenOptions, parseCommandLine, type Options, type Words } from './cli/options.js';
@@ -27,9 +27,15 @@ async function main(argv: string[]): Promise<number> {
   if (values.version) return print(version);
   if (values.help) return print(usage.trimEnd());
   const [name, ...words] = positionals;
+  for (const option of name === 'connect' ? (['folder', 'token-file'] as const) : []) {
+    if (!leadsOut(values[option] ?? '.', process.cwd(), homedir(), require.main?.filename)) continue;
+    const why =
+      'an entry of a repository must not reach your other folders. Start ~/.minds/bin/mcp-toolsets.js with node';
+    return misuse(`In a repository, \`connect\` takes no --${option} outside it: ${why}.`);
+  }
   const folder = path.resolve(values.folder ?? (name === 'connect' ? nearestFolder(process.cwd(), homedir()) : '.'));
   if (!directoryExists(folder)) return misuse(`The folder ${folder} does not exist.`);
-  const permissions = PersonsPermissions.read(homedir(), values);
+  const permissions = PersonsPermissions.read(homedir(), values, name === 'connect');
   if (typeof permissions === 'string') return complain(permissions);
   if (name === undefined) return misuse('A command is missing.');
   const command = commands.get(name);
@@ -43,6 +49,10 @@ async function main(argv: string[]): Promise<number> {
     const why = 'An agent starts it, so it starts only what was approved: by `mcp-toolsets approve`.';
     const isConsent = name === 'connect' && consents.includes(untaken);
     return misuse(`\`${name}\` does not take the option --${untaken}.${isConsent ? ` ${why}` : ''}`);
+  }
+  if (!hasHome()) {
+    complain('HOME names no folder by an absolute path, so nothing is approved, and nothing of yours is read or kept.');
+    if (!command.needsNoHome || values.start) return 1;
   }
   serves = command.serves === true;
   // As in the editor, a defect must not end all conversations.
@@ -67,6 +77,8 @@ interface Command {
   readonly needs?: string;
   /** The most arguments. By default, the command checks them. */
   readonly most?: number;
+  /** True if the command works without the person's own files. */
+  readonly needsNoHome?: boolean;
   /** True if the output of the command is incidental. */
   readonly serves?: boolean;
   readonly takes?: Takes;
@@ -84,7 +96,7 @@ const cassettes = () => import('./cli/cassetteCommands.js');
 
 const commands = new Map<string, Command>(
   Object.entries<Command>({
-    check: { most: 0, takes: [...starting, 'start'], does: check },
+    check: { most: 0, needsNoHome: true, takes: [...starting, 'start'], does: check },
     status: { most: 0, takes: [...starting, 'token-file'], does: status },
     tools: { most: 1, takes: starting, does: tools },
     call: { needs: 'The name of a tool', most: 2, takes: [...starting, 'answers'], does: call },
@@ -110,8 +122,14 @@ const commands = new Map<string, Command>(
     stop: { most: 0, takes: ['token-file'], does: lazily(serving, 'stop') },
     entries: { needs: 'The name of an agent', most: 1, takes: ['write', 'yes', 'token-file'], does: writeEntries },
     calls: { most: 2, takes: ['server', 'agent', 'failed', 'since', 'last', 'follow'], does: lazily(record, 'calls') },
-    record: { serves: true, does: lazily(cassettes, 'record') },
-    replay: { needs: 'The file of a cassette', most: 1, serves: true, does: lazily(cassettes, 'replay') },
+    record: { needsNoHome: true, serves: true, does: lazily(cassettes, 'record') },
+    replay: {
+      needs: 'The file of a cassette',
+      most: 1,
+      needsNoHome: true,
+      serves: true,
+      does: lazily(cassettes, 'replay'),
+    },
     secret: { does: lazily(() => import('./cli/secretCommand.js'), 'secret') },
     import: { needs: 'The name of a file', most: 1, takes: ['format', 'write'], does: importFile },
   }),

@@ -1,9 +1,9 @@
 /** `mcp-toolsets calls`: the facts of the last calls of a folder, by every agent and program (`core/files/callFile`). */
 import { link } from 'node:fs/promises';
-import { homedir } from 'node:os';
 import path from 'node:path';
 import { isCall, lastFacts, type Fact } from '../core/calls/fact.js';
 import { fits, millisecondsOf, type FactFilter } from '../core/calls/filter.js';
+import { homedir } from '../core/base/home.js';
 import { systemClock } from '../core/base/clock.js';
 import { oneLine, visibleJson } from '../core/base/inert.js';
 import { makePrivateFile } from '../core/base/privateFile.js';

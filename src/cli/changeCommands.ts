@@ -1,9 +1,9 @@
 /** `mcp-toolsets import` and `entries`: show a change of a file, and write it on request. */
 import { existsSync } from 'node:fs';
-import { homedir } from 'node:os';
 import path from 'node:path';
 import { agentKinds, agents, launcherFor, type AgentKind, type Launcher } from '../core/agents/agents.js';
 import { planEntries } from '../core/agents/planEntries.js';
+import { homedir } from '../core/base/home.js';
 import { markedAs, withoutMark } from '../core/base/byteOrderMark.js';
 import { launcherPath, realPath } from '../core/base/paths.js';
 import { largestForeignFile, utf8OrUtf16 } from '../core/base/textFile.js';

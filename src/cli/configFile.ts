@@ -1,12 +1,13 @@
 /** Reads the config files of a folder (C5) once. An unreadable file is a problem. */
 import { existsSync } from 'node:fs';
-import { homedir } from 'node:os';
 import path from 'node:path';
+import { homedir } from '../core/base/home.js';
 import { FileRefused, largestConfigFile, readTextFileSync, type Decode } from '../core/base/textFile.js';
 import type { Problem } from '../core/base/problem.js';
 import type { ConfigDeps, ConfiguredServer, SourceText } from '../core/config/model.js';
 import { ConfigState } from '../core/config/read/merge.js';
-import { samePath } from '../core/base/paths.js';
+import { isBelow, isPersons, launcherPath, samePath } from '../core/base/paths.js';
+import { worktreeOf } from '../core/approval/worktree.js';
 import { fileUnreadable, mindsPath, sourceFiles } from '../core/config/sources.js';
 import { readEnvFile } from '../core/files/envFile.js';
 import { directoryExists } from '../core/host/assemble.js';
@@ -52,11 +53,29 @@ export function nearestFolder(start: string, home: string): string {
   for (let folder = start; ; folder = path.dirname(folder)) {
     // The file of the home folder is a source of every folder, not a workspace around it (C5).
     if (samePath(folder, home)) return start;
-    if (existsSync(path.join(folder, mindsPath))) nearest ??= folder;
+    const isOwn = ['', '.git', '.minds'].every((name) => isPersons(path.join(folder, name)));
+    if (isOwn && existsSync(path.join(folder, mindsPath))) nearest ??= folder;
     // In a worktree or a submodule, `.git` is a file.
-    if (existsSync(path.join(folder, '.git'))) return nearest ?? start;
+    if (isOwn && existsSync(path.join(folder, '.git'))) return nearest ?? start;
     if (path.dirname(folder) === folder) return start;
   }
+}
+
+/**
+ * True if a path of a command line may lead out of the repository of `start`. An agent starts the entries of a repository,
+ * and these must not reach the person's other folders (G6f). Entries outside it start the launcher by its path.
+ * @param script that Node started, if it started a file
+ */
+export function leadsOut(file: string, start: string, home: string, script: string | undefined): boolean {
+  if (script !== undefined && samePath(script, launcherPath(home))) return false;
+  let root = start;
+  while (!existsSync(path.join(root, '.git'))) {
+    if (path.dirname(root) === root) return false;
+    root = path.dirname(root);
+  }
+  if (samePath(file, root) || isBelow(file, root)) return false;
+  const [one, other] = [start, file].map((folder) => worktreeOf(path.join(folder, mindsPath))?.repository);
+  return one === undefined || one !== other;
 }
 
 /** Returns undefined if there is no such file. Throws as `readTextFileSync` does. */

@@ -16,7 +16,7 @@ import { withServers, type Run } from './withHost.js';
 export async function explainTool(run: Run, [name = '']: Words): Promise<number> {
   const members = membersOf(run.folder);
   // The editor does not read these permissions.
-  const permissions = compilePermissions([run.permissions.rules]);
+  const permissions = compilePermissions(run.permissions.rules);
   return await withServers({ ...run, permissions: PersonsPermissions.none }, ({ host: { snapshot } }) => {
     const { tools: found, silent } = explain(name, snapshot, members);
     const tools = found.map((tool) => ({

@@ -1,10 +1,10 @@
 /** Decides which servers a command may start (S1i): those that the person approved, anywhere or when `ask` asks. */
-import { homedir } from 'node:os';
 import path from 'node:path';
 import { launchOf } from '../core/approval/approvals.js';
 import { approveCommand, commandLine, reviewTexts } from '../core/approval/approvalTexts.js';
 import type { LaunchDescription } from '../core/approval/fingerprint.js';
 import { ApprovalLedger } from '../core/approval/ledger.js';
+import { homedir } from '../core/base/home.js';
 import { systemClock } from '../core/base/clock.js';
 import { realPath, samePath } from '../core/base/paths.js';
 import { isEnabled, type ConfiguredServer } from '../core/config/model.js';
@@ -93,7 +93,7 @@ export class FolderApprovals {
   passing(waiting: readonly LaunchDescription[]): string | undefined {
     const names = waiting.filter((launch) => !this.ledger.isKept(launch)).map(({ server }) => `"${server}"`);
     if (names.length === 0) return undefined;
-    return `The approval of ${names.join(', ')} holds for this run only: ${this.file.path} lies in the folder of the config file, which could bring its own approvals. \`mcp-toolsets serve\` asks at each start.`;
+    return `The approval of ${names.join(', ')} holds for this run only: ${this.file.path} lies in the folder of the config file, or another user owns that folder, so it could bring its own approvals. \`mcp-toolsets serve\` asks at each start.`;
   }
 
   review(waiting: readonly LaunchDescription[]): string {
@@ -119,7 +119,7 @@ export class FolderApprovals {
     const folder = samePath('.', this.folder) ? undefined : this.folder;
     const how = waiting.every((launch) => this.ledger.isKept(launch))
       ? `Run \`${approveCommand(ids.join(' '), folder)}\`, or approve ${it} in the editor.`
-      : 'An approval holds for one run here. At a terminal, every command but `connect` asks.';
+      : 'An approval holds for one run here, because the folder holds the approvals or is another user’s. At a terminal, every command but `connect` asks.';
     return `${ids.join(', ')} ${wait} for approval. ${how}`;
   }
 

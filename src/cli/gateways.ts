@@ -2,9 +2,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { get } from 'node:http';
-import { homedir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
+import { homedir } from '../core/base/home.js';
 import { oneLine } from '../core/base/inert.js';
 import { isObject } from '../core/base/isObject.js';
 import { asText } from '../core/base/text.js';

@@ -1,9 +1,9 @@
 /** Commands keep the baselines of offers (S3), and the declaration of the last client of a folder, for the next command. */
-import { homedir } from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { OfferLedger } from '../core/approval/offerLedger.js';
 import { offerTextsIn } from '../core/approval/offerTexts.js';
+import { homedir } from '../core/base/home.js';
 import { systemClock } from '../core/base/clock.js';
 import { isObject } from '../core/base/isObject.js';
 import { makePrivateFile } from '../core/base/privateFile.js';

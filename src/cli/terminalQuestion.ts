@@ -2,14 +2,13 @@
  * Asks the person at the terminal (S1l, S4b). Only this module decides whether a person is there. A question stands on the
  * last page of what it is about. Foreign text begins with a bar on each line, so it cannot pass for the question.
  */
-import { spawnSync } from 'node:child_process';
 import { closeSync, constants, openSync } from 'node:fs';
 import { isatty, ReadStream, WriteStream } from 'node:tty';
 import { folded } from '../core/base/folded.js';
 import { bothEnds, oneLine, visibleJson, withoutHidden } from '../core/base/inert.js';
-import { anyBytes, readTextFileSync } from '../core/base/textFile.js';
 import { inNextTurn } from '../core/base/turns.js';
 import type { CallAnswer, CallQuestion } from '../core/host/permission.js';
+import { isInForeground } from '../core/processes/processTable.js';
 import { aloneOnTerminal, complain } from './output.js';
 
 /** Resolves to `no` without a terminal, or if the call no longer waits. */
@@ -79,18 +78,6 @@ function terminalAt(input: string, output = input): Terminal | undefined {
   } catch {
     for (const fd of opened) closeSync(fd);
     return undefined;
-  }
-}
-
-function isInForeground(): boolean {
-  try {
-    const stat = readTextFileSync('/proc/self/stat', 4096, anyBytes);
-    const [, , group, , terminal, foreground] = stat.replace(/^.*\) /s, '').split(' ');
-    return terminal === '0' || group === foreground;
-  } catch {
-    // Only Linux has this file. Elsewhere, `ps` marks a process of the foreground.
-    const { stdout } = spawnSync('ps', ['-o', 'stat=', '-p', String(process.pid)], { encoding: 'utf8' });
-    return !stdout || stdout.includes('+');
   }
 }
 

@@ -1,4 +1,7 @@
-/** The person's permissions for calls (S4): `~/.minds/permissions.json` and options. The option wins for the same pattern. */
+/**
+ * The person's permissions for calls (S4): `~/.minds/permissions.json` and options. The option wins for the same pattern. An
+ * agent starts `connect`, so its options can only tighten.
+ */
 import { withoutMark } from '../core/base/byteOrderMark.js';
 import path from 'node:path';
 import { systemClock } from '../core/base/clock.js';
@@ -29,21 +32,22 @@ export class PersonsPermissions {
     private readonly file: string,
     private readonly options: PermissionOptions,
     private own: Rules,
+    private readonly tightens: boolean,
   ) {}
 
-  static readonly none = new PersonsPermissions('', {}, {});
+  static readonly none = new PersonsPermissions('', {}, {}, false);
 
   /** Returns a sentence that says why the file is not usable. Then no tool may be called. */
-  static read(home: string, options: PermissionOptions): PersonsPermissions | string {
+  static read(home: string, options: PermissionOptions, tightens: boolean): PersonsPermissions | string {
     const file = path.join(home, '.minds', 'permissions.json');
     try {
       refuseForeign(file);
       const own = rulesOf(file, textIfThere(file));
-      return typeof own === 'string' ? own : new PersonsPermissions(file, options, own);
+      return typeof own === 'string' ? own : new PersonsPermissions(file, options, own, tightens);
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;
       // Without a home folder, there is no file.
-      if (code === 'ENOTDIR') return new PersonsPermissions(file, options, {});
+      if (code === 'ENOTDIR') return new PersonsPermissions(file, options, {}, tightens);
       return error instanceof FileRefused ? message : `${file} cannot be read: ${message}`;
     }
   }
@@ -52,11 +56,13 @@ export class PersonsPermissions {
     return toolPermissions.some((permission) => this.options[permission] !== undefined);
   }
 
-  get rules(): Rules {
+  /** The strictest of all lists counts. */
+  get rules(): readonly Rules[] {
     const given = toolPermissions.flatMap((permission) =>
       (this.options[permission] ?? []).map((pattern) => [pattern, permission]),
     );
-    return { ...this.own, ...(Object.fromEntries(given) as Rules) };
+    const rules = Object.fromEntries(given) as Rules;
+    return this.tightens ? [this.own, rules] : [{ ...this.own, ...rules }];
   }
 
   /** Makes edits of the file count at once. An invalid file changes nothing and causes a message. */

@@ -1,6 +1,6 @@
 /** Makes a host for one command from the config files, and ends it with everything that it started. */
-import { homedir } from 'node:os';
 import type { OfferLedger } from '../core/approval/offerLedger.js';
+import { homedir } from '../core/base/home.js';
 import { systemClock } from '../core/base/clock.js';
 import { DisposableStore } from '../core/base/disposables.js';
 import type { Log } from '../core/base/log.js';
@@ -94,7 +94,7 @@ export async function withHost(run: Run, use: (running: RunningHost) => Promise<
     consent: {
       approvals: approvals.ledger,
       toolPermissions: {
-        settings: () => [run.permissions.rules],
+        settings: () => run.permissions.rules,
         ask: run.asks === false ? () => Promise.resolve('no') : askOnTerminal,
       },
       offerReview,

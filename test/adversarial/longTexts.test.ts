@@ -331,6 +331,8 @@ const notFed: Readonly<Record<string, readonly string[]>> = {
     'realPath',
     'samePath',
     'isBelow',
+    'isPersons',
+    'launcherPath',
     'readTextFile',
     'readAdded',
     'makePrivateFile',

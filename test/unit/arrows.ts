@@ -148,7 +148,7 @@ export const arrows: Record<string, readonly string[]> = {
     'core/remembered',
     'core/team',
   ],
-  'cli.ts': ['core/host', 'core/processes', 'cli'],
+  'cli.ts': ['core/base', 'core/host', 'core/processes', 'cli'],
   'core/authoring': ['core/base', 'core/config', 'core/yaml', 'core/config/read', 'core/config/edit', 'core/tools'],
   'vscode/engine': [
     'core/base',

@@ -47,6 +47,14 @@ describe('the file of a cassette', () => {
   const redactor = new Redactor();
   redactor.register(['hunter2hunter2']);
 
+  it('a cassette hides secrets in colour, with escapes that stay valid (E4b)', () => {
+    const said = `using\u001b[33mghp_${'a1B2c3D4e5'.repeat(3)}\u001b[39m, hunter2\u001b[1mhunter2 and \u001b[1mbold`;
+    const text = JSON.stringify({ id: 1, result: { text: said } });
+    const [line = ''] = entryLines('s', 'server', text, redactor);
+    const { message } = JSON.parse(line) as { message: { result: { text: string } } };
+    assert.equal(message.result.text, 'using\u001b[33m•••\u001b[39m, ••• and \u001b[1mbold');
+  });
+
   it('a cassette is read as it was written, without secrets and stray lines', () => {
     const lines = [
       headLine(['node', 'server', '--token=hunter2hunter2'], redactor),

@@ -14,7 +14,7 @@ import { perObject } from '../base/perObject.js';
 import { mask } from '../base/secrets.js';
 import type { EnvFile, EnvValue, Launch, OAuthSettings, Reference, ServerDefinition } from '../config/model.js';
 import { folderOf } from '../config/sources.js';
-import { holdsSecret, maskedAddress, maskedArgument, maskedVariable, mayBeExchanged } from './reviewMask.js';
+import { maskedAddress, maskedArgument, maskedVariable, mayBeExchanged } from './reviewMask.js';
 import { relocated, worktreeOf, type WorktreePlace } from './worktree.js';
 
 type Stdio = 'command' | 'program' | 'argument' | 'directory' | 'env file' | 'environment';
@@ -152,7 +152,6 @@ function referencePart(
   { source, prefix, suffix, fallback }: Reference,
   digest: (text: string) => string,
 ): LaunchPart {
-  const isOpen = name === undefined || (label === 'environment' && !holdsSecret(name));
   let isMasked = false;
   /** The form is unambiguous: no output can look like another number of arguments or like the text around it. */
   const outputOf = (argv: readonly string[]): string => {
@@ -164,8 +163,7 @@ function referencePart(
     return `the output of [${words.join(', ')}]`;
   };
   const text = (value: string): string => {
-    // Only a word such as `Bearer ` is shown if the value may be a secret, because a longer text may be one too.
-    const shown = isOpen ? maskedText(label, value) : /^[A-Za-z]{1,12} $/.test(value) ? value : mask;
+    const shown = maskedAround(label, name, value);
     isMasked ||= shown !== value;
     return quoted(shown);
   };
@@ -183,6 +181,14 @@ function referencePart(
     ? prefix
     : JSON.stringify([prefix, suffix, fallback ?? null, ...(source.kind === 'command' ? source.argv : [])]);
   return isMasked ? { label, shown, digest: digest(whole) } : { label, shown };
+}
+
+/** Masks a text around a reference. */
+function maskedAround(label: LaunchPart['label'], name: string | undefined, text: string): string {
+  if (name === undefined) return maskedText(label, text);
+  if (label === 'environment') return maskedVariable(name, text);
+  // Only a word such as `Bearer ` is shown, because a longer text may be a secret too.
+  return /^[A-Za-z]{1,12} $/.test(text) ? text : mask;
 }
 
 /** Every variable may decide what runs, so a whole value is masked only if its name marks a secret. */

@@ -1,12 +1,13 @@
 /**
  * Keeps the approvals of a person (S1). A person approves a launch and not a server, so that a return to an earlier launch
  * needs no new question. Invariant: a folder cannot approve itself. If the store lies inside the folder of a config file,
- * only approvals of this process count. A text that was not understood approves nothing, and no write replaces it.
+ * or the folder is another user's, only approvals of this process count. A text that was not understood approves nothing,
+ * and no write replaces it.
  */
 import { Emitter, type Event } from '../base/events.js';
 import { DisposableStore, type Disposable } from '../base/disposables.js';
 import { hasFields, isObject } from '../base/isObject.js';
-import { isBelow } from '../base/paths.js';
+import { isBelow, isPersons } from '../base/paths.js';
 import { folderOf } from '../config/sources.js';
 import { storedJson } from '../protocol/json.js';
 import type { Approvals } from './approvals.js';
@@ -152,7 +153,7 @@ export class ApprovalLedger implements Approvals, Disposable {
   }
 
   isKept({ source, directory }: LaunchDescription): boolean {
-    return !this.holdsStore(this.deps.isUsersOwn?.(source) ? (directory ?? source) : folderOf(source));
+    return !this.isDistrusted(this.deps.isUsersOwn?.(source) ? (directory ?? source) : folderOf(source));
   }
 
   /** Approves exactly these launches until this process ends, whatever the servers are now. */
@@ -203,12 +204,12 @@ export class ApprovalLedger implements Approvals, Disposable {
   }
 
   private known(folder: string): readonly LaunchDescription[] {
-    return this.holdsStore(folder) ? this.here : [...this.stored.launches, ...this.here];
+    return this.isDistrusted(folder) ? this.here : [...this.stored.launches, ...this.here];
   }
 
-  /** Such a folder could bring its own approvals. */
-  private holdsStore(folder: string): boolean {
-    return isBelow(this.deps.store.path, folder);
+  /** Such a folder could bring its own approvals, or another user made it where the person's was (S1h). */
+  private isDistrusted(folder: string): boolean {
+    return isBelow(this.deps.store.path, folder) || ![folder, `${folder}/.minds`].every(isPersons);
   }
 
   private change(edit: (approved: Approved) => Approved, stays = (_: unknown): boolean => true): Promise<void> {

@@ -145,7 +145,7 @@ function escapedInJson(character: string): string {
 }
 
 /** Besides Unicode's ignorable ones, Hangul fillers and the empty Braille pattern look like blanks. */
-const hiddenCharacter =
+export const hiddenCharacter =
   /(?:[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u{2800}\u{115f}\u{1160}\u{3164}\u{ffa0}]|(?! )\p{Zs})/gu;
 
 /** Joiners and variation selectors belong to letters and pictures before them. */

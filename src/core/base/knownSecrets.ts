@@ -1,5 +1,6 @@
 /** Finds known values in a text, also a value cut short by an ellipsis. */
 import { groupedBy } from './groupedBy.js';
+import { inReadings, united, type Span } from './readings.js';
 import { escapeRegExp } from './text.js';
 
 /** A longer value is found by its head, and hidden as far as the text has it. */
@@ -22,6 +23,16 @@ export class KnownSecrets {
 
   masked(text: string, mask: string): string {
     let result = '';
+    let from = 0;
+    for (const { start, end } of inReadings(text, (reading) => this.find(reading))) {
+      result += text.slice(from, start) + mask;
+      from = end;
+    }
+    return result + text.slice(from);
+  }
+
+  private find(text: string): Span[] {
+    const found: Span[] = [];
     let hidden = 0;
     /** The next one; `NaN` without one. */
     let ellipsis = -1;
@@ -32,11 +43,11 @@ export class KnownSecrets {
       for (const value of this.byBeginning.get(beginning) ?? []) {
         const end = this.endOf(value, text, at, ellipsis, compared);
         if (end <= hidden) continue;
-        if (at >= hidden) result += text.slice(hidden, Math.max(hidden, escapeAround(text, at)?.start ?? at)) + mask;
         hidden = escapeAround(text, end)?.end ?? end;
+        found.push({ start: escapeAround(text, at)?.start ?? at, end: hidden });
       }
     }
-    return result + text.slice(hidden);
+    return united(found);
   }
 
   /** Returns the end of the value at this place; 0 if another text is there. */

@@ -2,6 +2,7 @@
 import { type Disposable, toDisposable } from './disposables.js';
 import { forLog } from './inert.js';
 import { KnownSecrets } from './knownSecrets.js';
+import { bare } from './readings.js';
 import { isTrivial } from './secretNames.js';
 import { mask, secretsIn, withoutSecrets } from './secrets.js';
 import { asText } from './text.js';
@@ -63,7 +64,7 @@ export class Redactor {
 
 /** Each part of a value may be quoted separately. */
 function partsOf(value: string): string[] {
-  return [...[value, ...leavesOf(value)].flatMap((text) => [text, ...linesOf(text)]), ...secretsIn(value)];
+  return [...[value, bare(value), ...leavesOf(value)].flatMap((text) => [text, ...linesOf(text)]), ...secretsIn(value)];
 }
 
 function linesOf(value: string): string[] {

@@ -1,5 +1,5 @@
 /** Only this compares paths from different sources: the editor writes `c:\`, Windows `C:\`, and a folder may be a link. */
-import { readlinkSync, realpathSync } from 'node:fs';
+import { lstatSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { unlessThrown } from './unlessThrown.js';
 
@@ -40,6 +40,15 @@ export function openedPath(descriptor: number): string | undefined {
 
 function linkTarget(file: string): string | undefined {
   return unlessThrown(() => path.resolve(path.dirname(file), readlinkSync(file)));
+}
+
+/** True if neither the file nor a link in its place belongs to another user. Windows has no such owners. */
+export function isPersons(file: string): boolean {
+  const own = process.getuid?.();
+  if (own === undefined) return true;
+  const isFree = (look: typeof statSync): boolean =>
+    [own, 0].includes(look(file, { throwIfNoEntry: false })?.uid ?? own);
+  return unlessThrown(() => isFree(lstatSync) && isFree(statSync)) ?? false;
 }
 
 export function samePath(a: string, b: string): boolean {

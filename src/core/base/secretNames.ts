@@ -40,6 +40,9 @@ const certainNames = /passw|passphrase|pwd$|authorization|cookie|^x-/i;
 const possible = /tok|key|sec|pass|pw|pat|cred|auth|bear|cook|dsn|jwt|sig|sess|hook|conn|otp/i;
 
 const weakWords = new Set(['KEY', 'SESSION', 'SIG', 'PAT', 'AUTH']);
+/** These also name other things: a sort key, a module for `--auth`. */
+const ambiguousWords = /^(?:KEY|SESSION|SESSIONID|SIG|SIGNATURE|PAT|AUTH)S?$/;
+const clearKeys = new Set('API ACCESS SECRET PRIVATE SIGNING ENCRYPTION'.split(' '));
 
 /** `weak` needs more than a plain word, `word` may precede a colon in prose, and `certain` makes any value a secret. */
 export type NameStrength = 'none' | 'weak' | 'word' | 'strong' | 'certain';
@@ -48,14 +51,7 @@ export function nameStrength(name: string, parameter = false): NameStrength {
   const text = name.length > longestName ? name.slice(-longestName) : name;
   if (parameter && secretParameters.has(text.toUpperCase())) return 'strong';
   if (!possible.test(text)) return 'none';
-  const words = text
-    .replace(/ask[_-]?pass(?![a-z])/gi, 'askpass')
-    .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
-    .replace(/([A-Z])([A-Z][a-z])/g, '$1_$2')
-    .toUpperCase()
-    .split(/[^A-Z0-9]/)
-    .map((word) => word.replace(/\d{1,96}$/, ''))
-    .filter((word) => word !== '');
+  const words = wordsOf(text);
   const last = words.at(-1) ?? '';
   const at = words.findIndex(isSecretWord);
   if (at < 0) return 'none';
@@ -70,6 +66,25 @@ export function nameStrength(name: string, parameter = false): NameStrength {
 /** True for a secret in the environment. Systems name folders and sessions of the desktop like one: `PWD`, `DESKTOP_SESSION`. */
 export function isSecretVariable(name: string, value: string): boolean {
   return nameStrength(name.replace(/SESSION/i, '')) !== 'none' && !/^([/\\]|[a-z]:)/i.test(value);
+}
+
+/** True if some word of the name can only mean a secret, as in `API_KEY`, and not in `KEY`. */
+export function isClearlySecret(name: string): boolean {
+  return wordsOf(name).some((word, at, words) =>
+    ambiguousWords.test(word) ? singular(word) === 'KEY' && clearKeys.has(words[at - 1] ?? '') : isSecretWord(word),
+  );
+}
+
+/** Returns the words of a name in capitals: of `--apiKey2` these are `API` and `KEY`. */
+export function wordsOf(name: string): string[] {
+  return name
+    .replace(/ask[_-]?pass(?![a-z])/gi, 'askpass')
+    .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
+    .replace(/([A-Z])([A-Z][a-z])/g, '$1_$2')
+    .toUpperCase()
+    .split(/[^A-Z0-9]/)
+    .map((word) => word.replace(/\d{1,96}$/, ''))
+    .filter((word) => word !== '');
 }
 
 function isSecretWord(word: string): boolean {

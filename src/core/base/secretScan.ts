@@ -1,9 +1,12 @@
 /** Finds secrets by names beside them and by shape. It is linear (S2), so it looks back only so many characters. */
+import { inReadings, type Span } from './readings.js';
 import { isNoValue, isRandom, isToken, isTrivial, nameStrength, tokenBeginnings } from './secretNames.js';
 import type { NameStrength } from './secretNames.js';
 
 /** The place of a secret. `environment` marks any value of an environment. */
-export type Found = { readonly start: number; readonly end: number; readonly kind: 'secret' | 'environment' };
+export interface Found extends Span {
+  readonly kind: 'secret' | 'environment';
+}
 
 const anchors = new RegExp(
   [
@@ -27,8 +30,8 @@ const mostNames = 256;
 const prose =
   /^(?:a|an|and|are|argument|be|before|can|flag|for|from|has|if|in|is|it|missing|must|needs?|not|of|on|option|or|required|set|should|the|to|value|was|when|with)[.,;:!?]?$/i;
 
-export function findSecrets(text: string): Found[] {
-  return new Scan(text).run();
+export function findSecrets(text: string): readonly Found[] {
+  return inReadings(text, (reading) => new Scan(reading).run());
 }
 
 class Scan {

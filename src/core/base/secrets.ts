@@ -1,4 +1,5 @@
 /** Only this module decides about secrets in texts and command lines (E4). Invariant: valid JSON stays valid JSON. */
+import { bare, type Span } from './readings.js';
 import { isNoValue, isPlural, isRandom, isToken, isTrivial, nameStrength, tokenBeginnings } from './secretNames.js';
 import { findSecrets, type Found } from './secretScan.js';
 import { unlessThrown } from './unlessThrown.js';
@@ -30,8 +31,11 @@ export function secretsIn(text: string): string[] {
 
 export function isSecret(name: string, value: string): boolean {
   if (isTrivial(value, name)) return false;
-  const hasShape = isRandom(value) || (beginning.test(value) && isToken(value));
-  return hasShape || isSecretName(name) || findSecrets(value).some(isSure);
+  return hasSecretShape(value) || isSecretName(name) || findSecrets(value).some(isSure);
+}
+
+export function hasSecretShape(value: string): boolean {
+  return isRandom(value) || (beginning.test(value) && isToken(value));
 }
 
 export function isSecretName(name: string): boolean {
@@ -45,10 +49,8 @@ export function withoutArgumentSecrets(args: readonly string[]): string[] {
   return args.map((arg, index) => cleanArgument(arg, args[index - 1], {}));
 }
 
-export type SecretSpan = Pick<Found, 'start' | 'end'>;
-
 /** Returns the spans of the secrets of a text. @param before the argument in front of it, if the text is an argument */
-export function secretSpansOf(text: string, before?: string): SecretSpan[] {
+export function secretSpansOf(text: string, before?: string): Span[] {
   return (before === undefined ? findSecrets(text) : inArgument(text, before)).filter(isSure);
 }
 
@@ -62,7 +64,7 @@ function cleanArgument(arg: string, before: string | undefined, removal: Removal
   return withoutSecrets(arg, removal);
 }
 
-function inArgument(arg: string, before = ''): Found[] {
+function inArgument(arg: string, before = ''): readonly Found[] {
   const whole = (from = 0): Found[] => (arg.length > from ? [{ start: from, end: arg.length, kind: 'secret' }] : []);
   const found = findSecrets(arg);
   const equals = arg.indexOf('=');
@@ -75,14 +77,14 @@ function inArgument(arg: string, before = ''): Found[] {
   if (found.length > 0) return found;
   if (/^(?:-u|-U|--user|--proxy-user)$/.test(before)) return arg.includes(':') ? whole(arg.indexOf(':') + 1) : [];
   if (arg.startsWith('-')) return [];
-  if (isRandom(arg) || (beginning.test(arg) && isToken(arg))) return whole();
+  if (hasSecretShape(arg)) return whole();
   if (/^--?[A-Za-z][\w.-]{0,95}$/.test(before) && nameStrength(before) !== 'none' && !isTrivial(arg, before))
     return whole();
   const short = /^-[pPkK]$/.test(before) && /^[^/@:.]{4,}$/.test(arg) && /\d/.test(arg) && /[A-Za-z]/.test(arg);
   return short ? whole() : [];
 }
 
-function valueOfEnvironment(arg: string, start: number): Found[] {
+function valueOfEnvironment(arg: string, start: number): readonly Found[] {
   const name = arg.slice(0, start - 1).replace(/^(?:-e|--env=)/, '');
   const value = arg.slice(start);
   const within = findSecrets(arg).filter(isSure);
@@ -111,7 +113,7 @@ function plainCleaned(text: string, removal: Removal): string {
 function beginningOfJson(text: string): number {
   const last = text.trimEnd().at(-1);
   if (last !== '}' && last !== ']' && last !== '"') return -1;
-  const start = /^\s{0,8}"/.test(text) ? text.indexOf('"') : text.search(/[{[]/);
+  const start = /^\s{0,8}"/.test(text) ? text.indexOf('"') : text.search(/(?<!\u001b)[{[]/);
   if (start < 0) return -1;
   return unlessThrown((): unknown => JSON.parse(text.slice(start))) === undefined ? -1 : start;
 }
@@ -150,12 +152,12 @@ class JsonCleaning {
     const { removal, frame } = this;
     const value = JSON.parse(literal) as string;
     if (this.isKey) {
-      frame.name = value;
+      frame.name = bare(value);
       const key = removal.known?.(value) ?? value;
       return key === value ? literal : JSON.stringify(key);
     }
     const clean = this.cleanValue(value, frame);
-    if (frame.isList) frame.before = value;
+    if (frame.isList) frame.before = bare(value);
     return clean === value ? literal : JSON.stringify(clean);
   }
 

@@ -1,5 +1,5 @@
 import type { ProblemCode } from '../base/problem.js';
-import { mask, withoutArgumentSecrets } from '../base/secrets.js';
+import { mask, withoutArgumentSecrets, withoutSecrets } from '../base/secrets.js';
 import type { StdioLaunch } from '../config/model.js';
 import type { PathSearch, Unstartable } from '../processes/program.js';
 import type { ProcessExit } from '../processes/processTree.js';
@@ -179,8 +179,10 @@ function outputLines({ stderr, stray, unfinished = '' }: StdioRemains): string[]
   return [...stderr, ...stray, ...(unfinished === '' ? [] : [unfinished])].map(withoutColours);
 }
 
+/** A colour before a secret shows where it begins, so the secret goes first. */
 function withoutColours(line: string): string {
-  return line.replace(/\u001b\[[\d;:?]{0,40}[A-Za-z]/g, '');
+  if (!line.includes('\u001b')) return line;
+  return withoutSecrets(line).replace(/\u001b\[[\d;:?]{0,40}[A-Za-z]/g, '');
 }
 
 function readable(line: string): string {

@@ -1,5 +1,6 @@
 /** The values of an imported server (C6): secrets and references become references here, with a note on what to set. */
-import { isSecret, secretSpansOf, withoutSecrets, type SecretSpan } from '../base/secrets.js';
+import type { Span } from '../base/readings.js';
+import { isSecret, secretSpansOf, withoutSecrets } from '../base/secrets.js';
 import { asText } from '../base/text.js';
 import type { Dialect, Table } from './dialects.js';
 import type { ImportedTable, ImportedValue, ImportNote, ImportFolders } from './imported.js';
@@ -59,7 +60,7 @@ export interface TranslationContext {
 }
 
 /** With the name of the option, variable, header or parameter, or an empty text. */
-type NamedSecret = SecretSpan & { readonly name: string };
+type NamedSecret = Span & { readonly name: string };
 
 interface Slot {
   readonly where: string;

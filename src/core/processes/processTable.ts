@@ -1,5 +1,5 @@
 /** Reads running processes, from /proc on Linux and else by `ps` (X5). It leaves out zombies. */
-import { execFile } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { unlessThrown } from '../base/unlessThrown.js';
@@ -21,6 +21,8 @@ export type ProcessTable = ReadonlyMap<number, ProcessEntry>;
 const listingLimitMs = 5000;
 /** The number of processes read before the event loop gets a turn. */
 const readAtOnce = 250;
+/** PATH may name a folder of the workspace. */
+const program = '/bin/ps';
 
 export async function readProcessTable(): Promise<ProcessTable> {
   const pids = process.platform === 'linux' ? procPids() : [];
@@ -100,11 +102,20 @@ export async function carryingMark(mark: string, candidates: Iterable<ProcessEnt
   return found;
 }
 
+/** True if this process may read from its terminal, or has none. A job in the background would be stopped. */
+export function isInForeground(): boolean {
+  const stat = contentOf('/proc/self/stat').toString('latin1');
+  const [, , group, , terminal, foreground] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  if (foreground !== undefined) return terminal === '0' || group === foreground;
+  // Only Linux has this file. Elsewhere, `ps` marks a process of the foreground.
+  const { stdout } = spawnSync(program, ['-o', 'stat=', '-p', String(process.pid)], { encoding: 'utf8' });
+  return !stdout || stdout.includes('+');
+}
+
 function ps(args: readonly string[]): Promise<string> {
   const limits = { maxBuffer: 64 * 1024 * 1024, timeout: listingLimitMs, killSignal: 'SIGKILL' } as const;
   const options = { ...limits, env: { ...withoutNpm(process.env), LC_ALL: 'C' } };
   return new Promise((resolve) => {
-    // PATH may name a folder of the workspace.
-    execFile('/bin/ps', args, options, (error, stdout) => resolve(error && stdout === '' ? '' : stdout));
+    execFile(program, args, options, (error, stdout) => resolve(error && stdout === '' ? '' : stdout));
   });
 }

@@ -4,7 +4,7 @@
  * roots, because everything of the person is there.
  */
 import { existsSync } from 'node:fs';
-import { homedir } from 'node:os';
+import { homedir } from '../base/home.js';
 import path from 'node:path';
 import { realPath } from '../base/paths.js';
 import { environmentOf, pathEntries, variable, withPathEntries, type Environment } from './environment.js';

@@ -1,8 +1,8 @@
 /** Serves agents outside the editor (G6). The endpoint follows its setting, and its failures are problems. */
 import * as vscode from 'vscode';
-import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { ApprovalLedger } from '../../core/approval/ledger.js';
+import { homedir } from '../../core/base/home.js';
 import type { Log } from '../../core/base/log.js';
 import { asText } from '../../core/base/text.js';
 import { samePath } from '../../core/base/paths.js';

@@ -1,8 +1,8 @@
 /** *Set Up Another Agent* (G6). A person must agree to exactly the shown change. Loaded on demand. */
 import * as vscode from 'vscode';
 import { existsSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { homedir } from '../../core/base/home.js';
 import { inert } from '../../core/base/inert.js';
 import { choose, tell, window } from '../views/inertEditor.js';
 import { nextEvent } from '../../core/base/events.js';

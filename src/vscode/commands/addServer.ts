@@ -1,6 +1,6 @@
 /** *Add Server* (C6, E5): asks for the kind, the name and the file of the server. Loaded on demand. */
 import * as vscode from 'vscode';
-import { homedir } from 'node:os';
+import { homedir } from '../../core/base/home.js';
 import { Icon, inert, type Inert } from '../../core/base/inert.js';
 import { addServers } from '../../core/config/edit/addServers.js';
 import {

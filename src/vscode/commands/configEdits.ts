@@ -1,8 +1,8 @@
 /** Creates and opens config files, and edits them and files of other agents after a person has agreed. Loaded on demand. */
 import * as vscode from 'vscode';
 import { existsSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { basename, join } from 'node:path';
+import { homedir } from '../../core/base/home.js';
 import { Icon, inert, type Inert } from '../../core/base/inert.js';
 import { userFile } from '../../core/config/sources.js';
 import { writeInside } from '../../core/files/realFiles.js';

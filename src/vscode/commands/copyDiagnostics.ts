@@ -1,7 +1,7 @@
 /** *Copy Diagnostics*: collects the facts of the editor for a bug report. Loaded on demand. */
 import * as vscode from 'vscode';
-import { homedir } from 'node:os';
 import { isDeepStrictEqual } from 'node:util';
+import { homedir } from '../../core/base/home.js';
 import { inert } from '../../core/base/inert.js';
 import { tell } from '../views/inertEditor.js';
 import { Redactor } from '../../core/base/log.js';

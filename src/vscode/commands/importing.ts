@@ -1,7 +1,7 @@
 /** *Import Servers* (C6), and the removal of servers from an `mcp.json`, which the editor prefers (G3i). Loaded on demand. */
 import { stat } from 'node:fs/promises';
-import { homedir } from 'node:os';
 import { basename, dirname } from 'node:path';
+import { homedir } from '../../core/base/home.js';
 import { Icon, inert } from '../../core/base/inert.js';
 import { isBelow } from '../../core/base/paths.js';
 import type { Problem } from '../../core/base/problem.js';

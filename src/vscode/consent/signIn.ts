@@ -113,7 +113,7 @@ export function registerSignIn({ slot, logs }: Shell): vscode.Disposable {
   }
 }
 
-/** Each address is an origin or the address of the entry. All are short, so each is in sight. */
+/** All addresses are short, so each is in sight. */
 async function confirm(server: string, parties: SignInParties): Promise<boolean> {
   const { page, tokens, server: address, issuer, elsewhere } = parties;
   const detail = inert`You sign in at: ${page}

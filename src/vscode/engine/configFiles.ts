@@ -1,7 +1,7 @@
 /** Follows the config files of the window (C5, R1). A half-typed launch that the auto save writes does not count yet. */
 import * as vscode from 'vscode';
-import { homedir } from 'node:os';
 import { basename, dirname } from 'node:path';
+import { homedir } from '../../core/base/home.js';
 import type { Clock } from '../../core/base/clock.js';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
 import { Emitter } from '../../core/base/events.js';

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
-import { homedir } from 'node:os';
 import { isAbsolute, relative } from 'node:path';
+import { homedir } from '../../core/base/home.js';
 import { isBelow } from '../../core/base/paths.js';
 import type { Place, Range } from '../../core/base/problem.js';
 

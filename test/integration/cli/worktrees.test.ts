@@ -35,7 +35,7 @@ describe('approvals in Git worktrees (S1k)', () => {
   }
 
   /** Starts only what a person approved. */
-  const serves = async (folder: string): Promise<boolean> => (await stage.namesFor('a', '-C', folder)).length > 0;
+  const serves = async (folder: string): Promise<boolean> => (await stage.namesIn(folder, 'a')).length > 0;
 
   async function approveIn(cwd: string): Promise<Output> {
     const { command, args, env } = cli.commandOf('approve', '--yes');

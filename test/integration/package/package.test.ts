@@ -9,6 +9,7 @@ import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { build } from 'esbuild';
 import { work } from '../../support/core/within.js';
 
 const repository = path.resolve(__dirname, '../../..');
@@ -22,6 +23,7 @@ const sources = [
   'extensionPage.mjs',
   'package.mjs',
   '.vscodeignore',
+  '.npmignore',
   'LICENSE',
 ];
 const pages = ['README.md', 'CHANGELOG.md', 'SECURITY.md', 'docs'];
@@ -109,7 +111,7 @@ describe('packages', function () {
 
   it('Each package holds the build, its pictures and its pages, and nothing else', () => {
     const allowed =
-      /^(\[Content_Types\]\.xml|extension\.vsixmanifest|extension\/((package\.json|readme\.md|changelog\.md|LICENSE\.txt|SECURITY\.md)|docs\/[\w-]+\.md|media\/.+|dist\/(chunks\/|webview\/)?[\w-]+\.js))$/;
+      /^(\[Content_Types\]\.xml|extension\.vsixmanifest|extension\/((package\.json|readme\.md|changelog\.md|LICENSE\.txt|SECURITY\.md)|docs\/[\w-]+\.md|media\/.+|dist\/(third-party-licenses\.txt|(chunks\/|webview\/)?[\w-]+\.js)))$/;
     for (const [file, names] of packages) {
       const own = names.filter((name) => !binariesIn(names).includes(name));
       assert.deepEqual(
@@ -117,9 +119,54 @@ describe('packages', function () {
         [],
         file,
       );
-      for (const needed of ['extension.js', 'cli.js', 'guardian.js', 'webview/tryTool.js']) {
+      for (const needed of [
+        'extension.js',
+        'cli.js',
+        'guardian.js',
+        'webview/tryTool.js',
+        'third-party-licenses.txt',
+      ]) {
         assert(own.includes(`extension/dist/${needed}`), `${file} lacks ${needed}`);
       }
     }
+  });
+
+  it('Each package that is bundled has its licence in the text beside the bundle', async () => {
+    const { metafile } = await work('bundling the product', () =>
+      build({
+        absWorkingDir: repository,
+        entryPoints: ['src/extension.ts', 'src/cli.ts', 'src/core/processes/guardianMain.ts', 'src/webview/tryTool.ts'],
+        outdir: folder,
+        bundle: true,
+        splitting: true,
+        format: 'esm',
+        platform: 'node',
+        mainFields: ['module', 'main'],
+        external: ['vscode'],
+        metafile: true,
+        write: false,
+        logLevel: 'error',
+      }),
+    );
+    const bundled = Object.values(metafile.outputs).flatMap(({ inputs }) => Object.keys(inputs));
+    const names = new Set(bundled.flatMap((file) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(file)?.[1] ?? []));
+    assert.ok(names.has('zod') && names.has('@modelcontextprotocol/sdk'));
+    const parts = readFileSync(path.join(folder, 'dist', 'third-party-licenses.txt'), 'utf8').split(/^-{80}$/m);
+    for (const name of names) {
+      const part = parts.find((one) => one.trimStart().startsWith(`${name} `)) ?? assert.fail(`no licence of ${name}`);
+      assert.match(part, /Copyright|contributor/i, name);
+      assert.match(part, /without (?:warranty|any warranty)|"AS IS"|as is/i, name);
+    }
+  });
+
+  it('The package of npm has the licences too', async () => {
+    const onWindows = process.platform === 'win32';
+    const pack = ['pack', '--dry-run', '--json', '--ignore-scripts'];
+    const { stdout } = await promisify(execFile)(onWindows ? 'npm.cmd' : 'npm', pack, {
+      cwd: folder,
+      shell: onWindows,
+    });
+    const [{ files }] = JSON.parse(stdout) as [{ files: { path: string }[] }];
+    assert.ok(files.some((file) => file.path === 'dist/third-party-licenses.txt'));
   });
 });

@@ -77,11 +77,15 @@ export class ApprovalStage {
     assert.equal(code, 0, stderr);
   }
 
-  async connect(...args: string[]): Promise<Client> {
+  connect(...args: string[]): Promise<Client> {
+    return this.connectIn(this.cli.folder, ...args);
+  }
+
+  async connectIn(cwd: string, ...args: string[]): Promise<Client> {
     const client = new Client({ name: 'independent', version: '1' });
     const { command, args: words, env } = this.cli.commandOf('connect', ...args);
     this.clients.push(client);
-    const options = { command, args: words, cwd: this.cli.folder, env: env as Record<string, string> };
+    const options = { command, args: words, cwd, env: env as Record<string, string> };
     await client.connect(new StdioClientTransport({ ...options, stderr: 'ignore' }));
     return client;
   }
@@ -92,8 +96,12 @@ export class ApprovalStage {
   }
 
   /** The tool names in a new `connect` of an agent. */
-  async namesFor(...args: string[]): Promise<string[]> {
-    const names = await this.names(await this.connect(...args));
+  namesFor(...args: string[]): Promise<string[]> {
+    return this.namesIn(this.cli.folder, ...args);
+  }
+
+  async namesIn(cwd: string, ...args: string[]): Promise<string[]> {
+    const names = await this.names(await this.connectIn(cwd, ...args));
     await this.end();
     return names;
   }

@@ -293,6 +293,13 @@ describe('description of a launch', () => {
     );
   });
 
+  it('a description shows the text around a reference in a variable that decides what runs, and masks it beside a secret', () => {
+    const around = (name: string): string =>
+      shown(`{ transport: stdio, command: a, env: { ${name}: { prefix: 'evil1', env: TOKEN } } }`);
+    assert.match(around('IMPORT_KEY'), /evil1/);
+    assert.doesNotMatch(around('API_TOKEN'), /evil1/);
+  });
+
   it('a description shows the whole program of a value command, and masks only its secrets', () => {
     const [, , , part] = describe1(byProgram).parts;
     assert.equal(part?.shown, 'T = the output of [op, read, --token, abcdefgh1, op://item/a] and " x y"');

@@ -41,6 +41,12 @@ describe('a log (E4, S1a)', () => {
     assert.equal(redactor.redact('it is true and null'), 'it is true and null');
   });
 
+  it('a log hides a secret in colour, and a known one with a colour in its middle (E4b)', () => {
+    const token = `ghp_${'a1B2c3D4e5'.repeat(3)}`;
+    assert.equal(written(`[stderr] x\u001b[33m${token}\u001b[39m`), '[stderr] x\\u{1b}[33m•••\\u{1b}[39m');
+    assert.equal(written('it is sec\u001b[1mret-value', 'secret-value'), 'it is •••');
+  });
+
   it('a log hides secrets before it makes text inert', () => {
     assert.equal(written('it is se\u200bcret-value', 'se\u200bcret-value'), 'it is •••');
     assert.equal(written('line-one-x\nline-two-x', 'line-one-x\nline-two-x'), '•••');

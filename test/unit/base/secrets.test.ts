@@ -315,6 +315,28 @@ describe('looking for secrets', () => {
       '"token","',
       "x-a: '",
     ],
+    ...[
+      '\u001b',
+      '\u001b[',
+      '\u001b[33m',
+      '\u001b[33',
+      '\u001b]8;;',
+      '\u001b]',
+      '^[',
+      '^[[',
+      '\\u001b[',
+      '\u200b',
+      '\u009b',
+    ],
+    ...[
+      '\u001b[33mkey=a',
+      '\u001b]8;;http://a/',
+      'ghp_\u001b',
+      'key=a\u200b',
+      'canary-1\u200b',
+      'ab\u200b',
+      'a\u001b[m',
+    ],
     ...['key:key="', 'Ab1', 'aB', 'A', '1', '-', '_', '.', ',', ';', '<', "'", '`', 'canary', 'canar', 'ababa'],
   ];
   const secrets = [

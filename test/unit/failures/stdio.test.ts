@@ -107,6 +107,12 @@ describe('words of endings', () => {
     assert.doesNotMatch(message, /option-35/);
   });
 
+  it('a quoted line shows no secret behind a colour, also if a word stands before it (E4b)', () => {
+    const message = messageOf([`Error: using\u001b[33mghp_${'a1B2c3D4e5'.repeat(3)}\u001b[39m`]);
+    assert.match(message, /Error: using•••/);
+    assert.doesNotMatch(message, /a1B2/);
+  });
+
   it('quoted lines have no colours, and one space in place of many', () => {
     const message = messageOf(['\u001b[31mERROR\u001b[39m info [options]                         get information']);
     assert.match(message, /“ERROR info \[options\] get information”/);

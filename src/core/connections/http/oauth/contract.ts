@@ -27,14 +27,14 @@ export interface Redirect {
   close(): Promise<void>;
 }
 
-/** The parties of a sign-in, by origins. A person must see both the page and the server. */
+/** The parties of a sign-in, by origins, and by paths if the issuer has one. A person must see both the page and the server. */
 export interface SignInParties {
   /** The MCP server, which gets the token: its address without secrets. */
   readonly server: string;
   readonly issuer: string;
   readonly page: string;
   readonly tokens: string;
-  /** Further sites named by the authorization server, besides the issuer's. */
+  /** The addresses of other sites than the issuer's. */
   readonly elsewhere: readonly string[];
 }
 

@@ -11,6 +11,7 @@ import {
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { AuthorizationServerMetadata } from '@modelcontextprotocol/sdk/shared/auth.js';
 import { isLoopback } from '../../../base/loopback.js';
+import { clipped } from '../../../base/text.js';
 import type { OAuthSettings } from '../../../config/model.js';
 import { shown } from '../exchange.js';
 import { SignInFailure } from './contract.js';
@@ -125,20 +126,41 @@ export function namesItself({ metadata }: Authority): boolean {
   return says === true && metadata.authorization_response_iss_parameter_supported === true;
 }
 
-/** Only the issuer's owner names hosts below its host. A host above or beside may belong to another. */
-export function originsElsewhere({ issuer, metadata }: Authority): string[] {
+/**
+ * Returns the addresses that may belong to others than the issuer: hosts above or beside its host, and other paths of its
+ * origin if the issuer has a path.
+ */
+export function placesElsewhere(authority: Authority): string[] {
+  const { issuer, metadata } = authority;
   const { authorization_endpoint, token_endpoint, registration_endpoint, ...others } = metadata ?? {};
   const revocation = 'revocation_endpoint' in others ? others.revocation_endpoint : undefined;
-  const all = [authorization_endpoint, token_endpoint, registration_endpoint, revocation];
-  const urls = all
+  const named = [authorization_endpoint, token_endpoint, registration_endpoint, revocation];
+  const assumed = ['/authorize', '/token', '/register'].map((one) => new URL(one, issuer).href);
+  const urls = (metadata ? named : assumed)
     .filter((one): one is string => typeof one === 'string' && one !== absentEndpoint && URL.canParse(one))
     .map((one) => new URL(one));
   const site = new URL(issuer);
-  const isOfSite = ({ origin, protocol }: URL): boolean =>
-    origin === site.origin || (origin.endsWith(`.${site.host}`) && [protocol, site.protocol].every(isHttps));
-  return [...new Set(urls.filter((url) => !isOfSite(url)).map(({ origin }) => origin))];
+  const base = basePath(site);
+  const isOfSite = ({ origin, pathname, protocol }: URL): boolean => {
+    if (origin !== site.origin) return origin.endsWith(`.${site.host}`) && [protocol, site.protocol].every(isHttps);
+    return base === '' || (`${pathname}/`.startsWith(`${base}/`) && !ambiguousPath.test(pathname));
+  };
+  return [...new Set(urls.filter((url) => !isOfSite(url)).map(({ href }) => placeOf(authority, href)))];
 }
 
+/** Returns the address as a person compares it with the issuer: its origin, and its path if the issuer has one. */
+export function placeOf({ issuer }: Authority, address: string): string {
+  const { origin, pathname } = new URL(address);
+  return basePath(new URL(issuer)) === '' ? origin : clipped(origin + pathname, 200);
+}
+
+/** Entra ID has the version of its protocol behind the tenant, and all addresses below the tenant. */
+function basePath({ pathname }: URL): string {
+  return pathname.replace(/^(\/[\da-f-]{36})\/v2\.0\/?$/i, '$1').replace(/\/$/, '');
+}
+
+/** Some servers read these as steps in a path. */
+const ambiguousPath = /%(?:2f|5c|25)|\/\.\.?;/i;
 const isHttps = (protocol: string): boolean => protocol === 'https:';
 
 /** Throws if a message to an address could be read on the way, or a stranger directs it to this machine. */

@@ -11,7 +11,15 @@ import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { Clock } from '../../../base/clock.js';
 import type { HttpLaunch } from '../../../config/model.js';
 import { shown } from '../exchange.js';
-import { checkSignIn, namesItself, isSameIssuer, originsElsewhere, targetOf, type Authority } from './discovery.js';
+import {
+  checkSignIn,
+  namesItself,
+  isSameIssuer,
+  placeOf,
+  placesElsewhere,
+  targetOf,
+  type Authority,
+} from './discovery.js';
 import { SignInFailure, type Redirect, type SignInBrowser, type SignInParties } from './contract.js';
 import { coversScopes, granted, joinedScopes, type Kept, type Registration } from './grant.js';
 import { errorCode } from './sdk.js';
@@ -64,10 +72,10 @@ function partiesOf({ launch, authority }: SignInSubject): SignInParties {
   const { issuer, metadata } = authority;
   return {
     server: shown(new URL(launch.url)),
-    issuer: new URL(issuer).origin,
-    page: new URL(metadata?.authorization_endpoint ?? issuer).origin,
-    tokens: new URL(metadata?.token_endpoint ?? issuer).origin,
-    elsewhere: originsElsewhere(authority),
+    issuer: placeOf(authority, issuer),
+    page: placeOf(authority, metadata?.authorization_endpoint ?? issuer),
+    tokens: placeOf(authority, metadata?.token_endpoint ?? issuer),
+    elsewhere: placesElsewhere(authority),
   };
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
-import { discover, originsElsewhere } from '../../../../../src/core/connections/http/oauth/discovery.js';
+import { discover, placesElsewhere } from '../../../../../src/core/connections/http/oauth/discovery.js';
 
 describe('OAuth discovery (X7)', () => {
   const server = new URL('https://mcp.example/mcp');
@@ -135,8 +135,56 @@ describe('OAuth discovery (X7)', () => {
       };
       for (const key of ['authorization_endpoint', 'token_endpoint', 'registration_endpoint', 'revocation_endpoint']) {
         const authority = { issuer: of, metadata: { ...own, [key]: address }, resource: undefined, scopes: undefined };
-        assert.deepEqual(originsElsewhere(authority), isElsewhere ? [new URL(address).origin] : [], key);
+        assert.deepEqual(placesElsewhere(authority), isElsewhere ? [new URL(address).origin] : [], key);
       }
     });
   }
+
+  const entra = 'https://login.example/0a1b2c3d-0000-4000-8000-0123456789ab';
+  for (const [of, address, isElsewhere] of [
+    ['https://h.example/tenant-a', 'https://h.example/tenant-a/authorize', false],
+    ['https://h.example/tenant-a', 'https://h.example/tenant-a', false],
+    ['https://h.example/tenant-a/', 'https://h.example/tenant-a/authorize', false],
+    ['https://h.example/tenant-a', 'https://h.example/tenant-a/x/../authorize', false],
+    ['https://h.example/realms/x', 'https://h.example/realms/x/protocol/openid-connect/auth', false],
+    ['https://h.example/oauth2/default', 'https://h.example/oauth2/default/v1/authorize', false],
+    [`${entra}/v2.0`, `${entra}/oauth2/v2.0/token`, false],
+    [`${entra}/v2.0`, 'https://login.example/0a1b2c3d-0000-4000-8000-0123456789ac/oauth2/v2.0/token', true],
+    ['https://h.example/tenant-a', 'https://h.example/tenant-b/authorize', true],
+    ['https://h.example/tenant-a', 'https://h.example/tenant-ab/authorize', true],
+    ['https://h.example/tenant-a', 'https://h.example/Tenant-A/authorize', true],
+    ['https://h.example/tenant-a', 'https://h.example/authorize', true],
+    ['https://h.example/tenant-a', 'https://h.example/tenant-a/../tenant-b/authorize', true],
+    ['https://h.example/tenant-a', 'https://h.example/tenant-a/%2e%2E/tenant-b/authorize', true],
+    ['https://h.example/tenant-a', 'https://h.example/tenant-a/..%2ftenant-b/authorize', true],
+    ['https://h.example/tenant-a', 'https://h.example/tenant-a/..%5Ctenant-b/authorize', true],
+    ['https://h.example/tenant-a', 'https://h.example/tenant-a/%252e%252e/tenant-b/authorize', true],
+    ['https://h.example/tenant-a', 'https://h.example/tenant-a/..;/tenant-b/authorize', true],
+    ['https://h.example/tenant-a', 'https://h.example/tenant-a\\..\\tenant-b/authorize', true],
+    ['https://h.example/realms/v1', 'https://h.example/realms/x/auth', true],
+    ['https://h.example/tenant-a', 'https://h.example:8443/tenant-a/authorize', true],
+  ] as const)
+    it(`if an issuer has a path, ${address} is ${isElsewhere ? 'another site than' : 'on the site of'} ${of} (X7c)`, () => {
+      const own = {
+        issuer: of,
+        authorization_endpoint: `${of}/a`,
+        token_endpoint: `${of}/t`,
+        response_types_supported: [],
+      };
+      for (const key of ['authorization_endpoint', 'token_endpoint', 'registration_endpoint', 'revocation_endpoint']) {
+        const authority = { issuer: of, metadata: { ...own, [key]: address }, resource: undefined, scopes: undefined };
+        const { origin, pathname } = new URL(address);
+        assert.deepEqual(placesElsewhere(authority), isElsewhere ? [origin + pathname] : [], key);
+      }
+    });
+
+  it('without metadata, the assumed addresses at the root of the host are another site than an issuer with a path (X7c)', () => {
+    const places = (issuer: string): string[] =>
+      placesElsewhere({ issuer, metadata: undefined, resource: undefined, scopes: undefined });
+    assert.deepEqual(places('https://h.example/'), []);
+    assert.deepEqual(
+      places('https://h.example/tenant-a'),
+      ['authorize', 'token', 'register'].map((one) => `https://h.example/${one}`),
+    );
+  });
 });
