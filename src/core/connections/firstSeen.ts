@@ -31,7 +31,9 @@ export class FirstSeen {
     declared: Fields,
   ): Promise<ToolListing> {
     const known = this.servers.get(definition.id);
-    const lists = known && known.size <= mostKept ? known : new SeenLists();
+    const isKept = known && known.size <= mostKept && (known.launch === definition.launchHash || known.isOf(tools));
+    const lists = isKept ? known : new SeenLists();
+    lists.launch = definition.launchHash;
     this.servers.set(definition.id, lists);
     const recalled = this.recall(definition, capabilitiesKey(declared));
     return { ...rest, tools: await inTurns(lists.inOrder(tools, recalled), share) };
@@ -40,10 +42,16 @@ export class FirstSeen {
 
 class SeenLists {
   size = 0;
+  launch = '';
   /** By canonical form. */
   private readonly orders = new Map<string, string>();
   /** By the name before it. Names that are gone stay, because conversations may be offered different tools. */
   private readonly next = new Map<string, string | undefined>();
+
+  /** True if it has seen these names and no others. */
+  isOf(tools: readonly OfferedTool[]): boolean {
+    return tools.length === this.next.size - 1 && tools.every(({ name }) => this.next.has(name));
+  }
 
   *inOrder(tools: readonly OfferedTool[], recalled: Recalled): Sliced<OfferedTool[]> {
     for (const seen of [seenIn(recalled.tools), recalled.seen, seenIn(tools)]) yield* this.note(seen);

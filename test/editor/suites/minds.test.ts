@@ -71,8 +71,8 @@ describe('@minds', () => {
     assert.deepEqual(
       tools.map(({ name }) => name),
       [
-        ...['counter_cancelled', 'counter_count', 'counter_pid', 'counter_slow'],
-        ...['my_chart', 'my_content', 'my_echo', 'my_fail', 'my_structured'],
+        ...['counter_count', 'counter_pid', 'counter_slow', 'counter_cancelled'],
+        ...['my_echo', 'my_content', 'my_chart', 'my_structured', 'my_fail'],
         ...['mcp_release', 'mcp_status', 'mcp_restart', 'mcp_reload'],
       ],
       'all of the catalogue, without my_large, which is denied',

@@ -212,7 +212,7 @@ describe('try tool', () => {
       );
       assert.deepEqual(
         complaints.map(({ range }) => document.lineAt(range.start.line).text.trim()),
-        ['"far": "a",', '"near": "up",', '"relative": "a",'],
+        ['"near": "up",', '"far": "a",', '"relative": "a",'],
       );
       await page.click(button('Run'));
       await untilShown('.status', /^Done after/);

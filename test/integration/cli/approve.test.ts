@@ -242,7 +242,7 @@ describe('approval on the command line (S1)', () => {
     assert.match(stdout, /tool add {2}· {2}new since approval[^]*description/);
     assert.deepEqual(await stage.namesFor('a', '--hold-changed'), ['a_echo']);
     assert.match((await cli.run('approve', 'a', '--yes')).stdout, /tool add[^]*Accepted\./);
-    assert.deepEqual(await stage.namesFor('a', '--hold-changed'), ['a_add', 'a_echo']);
+    assert.deepEqual(await stage.namesFor('a', '--hold-changed'), ['a_echo', 'a_add']);
     assert.match((await cli.run('approve', 'a')).stdout, /nothing that was offered has changed/);
   }).timeout(180_000);
 

@@ -14,7 +14,7 @@ const toolOf = (name: string, properties: Keys = [], description = ''): OfferedT
   inputSchema: { type: 'object', properties: Object.fromEntries(properties.map((key) => [key, { type: 'string' }])) },
 });
 const named = (...names: Keys): OfferedTool[] => names.map((name) => toolOf(name));
-const serverOf = (id: string): ServerDefinition => ({ id }) as ServerDefinition;
+const serverOf = (id: string, launchHash = 'one'): ServerDefinition => ({ id, launchHash }) as ServerDefinition;
 const shown = (tools: readonly OfferedTool[]): string =>
   tools.map(({ name, inputSchema }) => `${name}(${Object.keys(inputSchema.properties ?? {}).join()})`).join(' ');
 
@@ -26,9 +26,9 @@ class Lists {
 
   private readonly firstSeen = new FirstSeen(() => ({ tools: this.tools, seen: this.seen }));
 
-  async of(tools: readonly OfferedTool[], server = 'a'): Promise<readonly OfferedTool[]> {
+  async of(tools: readonly OfferedTool[], server = 'a', launch = 'one'): Promise<readonly OfferedTool[]> {
     const listing = { tools, malformed: [] };
-    return (await this.firstSeen.inOrder(listing, {}, serverOf(server), {})).tools;
+    return (await this.firstSeen.inOrder(listing, {}, serverOf(server, launch), {})).tools;
   }
 }
 
@@ -45,6 +45,14 @@ describe('the order first seen (N6)', () => {
     const before = JSON.stringify(await lists.of([toolOf('write', ['path', 'content']), ...named('b', 'a')]));
     const shuffled = [...named('a'), toolOf('write', ['content', 'path']), ...named('b')];
     assert.equal(JSON.stringify(await lists.of(shuffled)), before);
+  });
+
+  it('another launch keeps the order if it lists the same tools, and else has its own', async () => {
+    const lists = new Lists();
+    await lists.of(named('c', 'b', 'a'));
+    assert.equal(shown(await lists.of(named('a', 'b', 'c'), 'a', 'two')), 'c() b() a()');
+    assert.equal(shown(await lists.of(named('a', 'b'), 'a', 'three')), 'a() b()');
+    assert.equal(shown(await lists.of(named('b', 'a', 'c'), 'a', 'four')), 'b() a() c()');
   });
 
   it('random shuffles of random tools change no byte', async () => {
