@@ -136,9 +136,11 @@ class RunningLane {
 
   async run(stop: AbortSignal): Promise<LaneResult> {
     if (this.lane.output === 'terminal') console.log(`\n== ${this.lane.title}`);
+    // One signal serves all lanes, so each takes its listener away.
+    const ended = new AbortController();
     const stopped = new Promise<void>((done) => {
       if (stop.aborted) done();
-      else stop.addEventListener('abort', () => done(), { once: true });
+      else stop.addEventListener('abort', () => done(), { once: true, signal: ended.signal });
     });
     let why: string | undefined;
     while (this.exit === undefined && why === undefined) {
@@ -147,6 +149,7 @@ class RunningLane {
       this.readMore();
       if (this.exit === undefined) why = stop.aborted ? String(stop.reason) : this.overdue();
     }
+    ended.abort();
     if (why !== undefined) await this.endEarly(why, stop.aborted);
     await this.nothingLeft();
     this.readMore();
