@@ -5,6 +5,7 @@
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { keptFacts, readInitializeAnswer } from '../../src/core/connections/handshake.js';
 import { inShort } from '../../src/core/connections/http/exchange.js';
+import { placeOf } from '../../src/core/connections/http/oauth/discovery.js';
 import { readChallenge } from '../../src/core/connections/http/oauth/oauth.js';
 import { inBrief, shortened } from '../../src/core/protocol/inBrief.js';
 import { parseMessages } from '../../src/core/protocol/jsonRpc.js';
@@ -184,6 +185,8 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
   'a shortened text': (text) => [shortened(text, 500), inBrief({ text }, 500)],
   'a page instead of an answer': (text) => [inShort(text), inShort(`<html>${text}`)],
   'a challenge': (text) => readChallenge(`Bearer ${text.slice(0, 16 * 1024)}`),
+  'an address of an authorization server': (text) =>
+    placeOf({ issuer: 'https://a.test/b' } as Parameters<typeof placeOf>[0], `https://a.test/${text}`),
   'an error of a server': (text) => [initializeRefused({ code: 1, message: text }), listFailed(shortened(text, 500))],
   'the last output of a process': (text) =>
     likelyCause(
@@ -269,7 +272,11 @@ const rooms = [
 /** Reasons to leave a function with a foreign text out. */
 const notFed: Readonly<Record<string, readonly string[]>> = {
   'It compares entries that were read before, each once.': ['sameJson'],
-  'It reads whole messages in slices; longMessages.test.ts sends them.': ['decodedInSlices', 'parseLongMessages'],
+  'It reads whole messages in slices; longMessages.test.ts sends them.': [
+    'decodedInSlices',
+    'parseLongMessages',
+    'inOrder',
+  ],
   'It is given names that are bounded: they have passed N4, or are clipped.': [
     'judge',
     'idOf',
@@ -347,6 +354,12 @@ const notFed: Readonly<Record<string, readonly string[]>> = {
     'carryingMark',
     'windowsProgram',
     'posixProgram',
+    'programFiles',
+    'withPathEntries',
+    'outsideOf',
+    'startEnvironment',
+    'programsWithin',
+    'programFinder',
     'fileOf',
     'checkAddress',
     'procEntry',
