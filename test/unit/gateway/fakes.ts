@@ -135,6 +135,15 @@ export class FakeStream implements Reply {
   settled = 0;
   ended = false;
   isRead = true;
+  /** Resolves with the answer, which may take several turns. */
+  readonly answered: Promise<void>;
+  private isAnswered = (): void => {};
+
+  constructor() {
+    this.answered = new Promise((resolve) => {
+      this.isAnswered = resolve;
+    });
+  }
 
   send(message: string): void {
     this.sent.push(JSON.parse(message) as Record<string, unknown>);
@@ -147,6 +156,7 @@ export class FakeStream implements Reply {
   settle(answer: string | undefined): void {
     this.settled += 1;
     if (answer !== undefined) this.send(answer);
+    this.isAnswered();
   }
 
   end(): void {

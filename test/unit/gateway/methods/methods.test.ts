@@ -210,7 +210,7 @@ describe('gateway: methods', () => {
       for (const [outcome, expected] of cases) {
         const reply = begin({ name: 'a' }, 'id');
         (await backend.nextCall()).answer(outcome);
-        await turn();
+        await reply.answered;
         assert.deepEqual(reply.sent, [{ jsonrpc: '2.0', id: 'id', ...expected }]);
         assert.equal(reply.settled, 1);
         assert.equal(session.calls.size, 0);
@@ -221,7 +221,7 @@ describe('gateway: methods', () => {
       const result = { content: [], structuredContent: ['a'] } as unknown as CallToolResult;
       backend.answering = () => ({ kind: 'result', result, notes: ['Note.'] });
       const reply = begin({ name: 'a' });
-      await turn();
+      await reply.answered;
       assert.deepEqual(reply.sent[0]?.['result'], {
         content: [
           { type: 'text', text: '["a"]' },
@@ -238,10 +238,10 @@ describe('gateway: methods', () => {
       } as CallToolResult;
       backend.answering = () => ({ kind: 'result', result: raw });
       const plain = begin({ name: 'a' });
-      await turn();
+      await plain.answered;
       session = open('editor');
       const editor = begin({ name: 'a' });
-      await turn();
+      await editor.answered;
       assert.deepEqual(plain.sent[0]?.['result'], raw);
       assert.deepEqual(editor.sent[0]?.['result'], {
         content: [
