@@ -35,7 +35,7 @@ async function main(argv: string[]): Promise<number> {
   }
   const folder = path.resolve(values.folder ?? (name === 'connect' ? nearestFolder(process.cwd(), homedir()) : '.'));
   if (!directoryExists(folder)) return misuse(`The folder ${folder} does not exist.`);
-  const permissions = PersonsPermissions.read(homedir(), values, name === 'connect');
+  const permissions = await PersonsPermissions.read(homedir(), values, name === 'connect');
   if (typeof permissions === 'string') return complain(permissions);
   if (name === undefined) return misuse('A command is missing.');
   const command = commands.get(name);

@@ -99,7 +99,7 @@ export function activate(context: vscode.ExtensionContext): void {
           ? undefined
           : keptOffers(join(storage, 'listed'), failed('What servers listed could not be stored')),
         secrets.load(),
-        ledger.load(context.workspaceState).catch(failed('Approvals could not be read or moved')),
+        ledger.load().catch(failed('Approvals could not be read')),
       ]);
       if (ledger.problem !== undefined) logs.host.write('error', ledger.problem);
       return createEngine({

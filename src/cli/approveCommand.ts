@@ -4,7 +4,7 @@ import { FolderApprovals } from './folderApprovals.js';
 import { Interruption } from './interruption.js';
 import type { Options, Words } from './options.js';
 import { complain, complainOf, print, toJson } from './output.js';
-import { inOrder, isOfFile } from './render.js';
+import { inOrder } from './render.js';
 import { keptOffers } from './keptOffers.js';
 import { agreesOnTerminal, isTerminal } from './terminalQuestion.js';
 import { withHost, type Run, type RunningHost } from './withHost.js';
@@ -15,8 +15,8 @@ import { noClient, type ExpectedClient, type Fields } from '../core/protocol/cli
 /** @param names the ids of servers; without names, all waiting servers */
 export async function approve(run: Run, names: Words, { yes }: Options): Promise<number> {
   const { servers, problems } = readConfig(run.folder);
-  const errors = problems.filter(({ severity }) => severity === 'error');
-  const wrong = errors.filter((problem) => isOfFile(problem) || names.includes(problem.server ?? ''));
+  const isAbout = (server: string | undefined): boolean => server === undefined || names.includes(server);
+  const wrong = problems.filter(({ severity, server }) => severity === 'error' && isAbout(server));
   complainOf(inOrder(wrong));
   const unknown = names.filter((name) => !servers.some(({ id }) => id === name));
   for (const name of unknown) complain(`There is no server "${name}".`);
@@ -26,8 +26,10 @@ export async function approve(run: Run, names: Words, { yes }: Options): Promise
   try {
     if (approvals.ledger.problem !== undefined) return complain('Nothing is approved.');
     const waiting = approvals.waiting(servers.filter(({ id }) => names.length === 0 || names.includes(id)));
-    if (waiting.length === 0 && names.length > 0) return await acceptChanges(run, names, yes);
-    if (waiting.length === 0) return run.json ? print('[]') : print('No server waits for approval.');
+    if (waiting.length === 0) {
+      if (names.length > 0) return await acceptChanges(run, names, yes);
+      return print(run.json ? '[]' : 'No server waits for approval.');
+    }
     if (run.json) print(toJson(waiting));
     const isAsked = !yes && isTerminal();
     if (!isAsked && !run.json) print(approvals.review(waiting));
@@ -61,11 +63,10 @@ async function acceptChanges(run: Run, names: Words, yes: boolean): Promise<numb
     shown = [...shown, ...changes];
     const { now, before } = offerReview(changes, (file) => file);
     const review = before === undefined ? now : `As it was accepted:\n\n${before}\nAs it is now:\n\n${now}`;
-    const isAsked = !yes && isTerminal();
-    if (!isAsked && !run.json) print(review);
+    if (!run.json && (yes || !isTerminal())) print(review);
     const about = changes.map(({ server, kind, original }) => `${server}: ${kind} ${original}`).join(', ');
     const agreement = { review, about: [about], question: 'Accept this as it is shown now?' };
-    if (!yes && !(isAsked && (await agreesOnTerminal(agreement, signal)))) {
+    if (!yes && !(await agreesOnTerminal(agreement, signal))) {
       return complain('Nothing is accepted: that is asked at a terminal, or said by --yes.');
     }
     offers.accept(changes);

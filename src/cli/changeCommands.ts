@@ -52,10 +52,8 @@ export function importFile({ folder, json }: Run, [label = '']: Words, { format:
   const source = path.resolve(label);
   const file = path.join(folder, mindsPath);
   try {
-    const [text, config] = [
-      textIfThere(source, largestForeignFile, utf8OrUtf16),
-      textIfThere(file, largestForeignFile),
-    ];
+    const text = textIfThere(source, largestForeignFile, utf8OrUtf16);
+    const config = textIfThere(file, largestForeignFile);
     if (text === undefined) return complain(`Nothing was imported: there is no file ${label}.`);
     const plan = planImport({
       text,
@@ -139,7 +137,7 @@ export async function writeEntries(run: Run, [name]: Words, options: Options): P
     if (run.json) print(toJson({ file, entries: plan.entries, starts, written: write }));
     else show(change, write);
     const agreed = yes ? starts : isAsked ? await approvals.agreed(starts, interruption.signal) : [];
-    if (agreed.length > 0 && !(await approvals.approve(agreed))) return 1;
+    if (!(await approvals.approve(agreed))) return 1;
     const left = starts.filter((launch) => !agreed.includes(launch));
     if (left.length > 0) complain(approvals.waitingLine(left));
     return 0;

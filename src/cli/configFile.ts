@@ -6,10 +6,11 @@ import { FileRefused, largestConfigFile, readTextFileSync, type Decode } from '.
 import type { Problem } from '../core/base/problem.js';
 import type { ConfigDeps, ConfiguredServer, SourceText } from '../core/config/model.js';
 import { ConfigState } from '../core/config/read/merge.js';
-import { isBelow, isPersons, launcherPath, samePath } from '../core/base/paths.js';
+import { isPersons, launcherPath, samePath } from '../core/base/paths.js';
 import { worktreeOf } from '../core/approval/worktree.js';
 import { fileUnreadable, mindsPath, sourceFiles } from '../core/config/sources.js';
 import { readEnvFile } from '../core/files/envFile.js';
+import { isInsideAny } from '../core/files/realFiles.js';
 import { directoryExists } from '../core/host/assemble.js';
 import { programFinder, workspaceRoots } from '../core/processes/workspacePrograms.js';
 import { secretOf } from './keyring.js';
@@ -73,7 +74,7 @@ export function leadsOut(file: string, start: string, home: string, script: stri
     if (path.dirname(root) === root) return false;
     root = path.dirname(root);
   }
-  if (samePath(file, root) || isBelow(file, root)) return false;
+  if (isInsideAny(file, [root])) return false;
   const [one, other] = [start, file].map((folder) => worktreeOf(path.join(folder, mindsPath))?.repository);
   return one === undefined || one !== other;
 }

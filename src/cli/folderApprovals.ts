@@ -13,7 +13,7 @@ import { isInsideAny } from '../core/files/realFiles.js';
 import { SharedFile } from '../core/files/sharedFile.js';
 import type { StatusSnapshot } from '../core/reconcile/status.js';
 import { complain, newLines, reasonOf } from './output.js';
-import { agreesOnTerminal, isTerminal } from './terminalQuestion.js';
+import { agreesOnTerminal } from './terminalQuestion.js';
 
 export interface Consent {
   /** True if everything may start, for this run. */
@@ -57,7 +57,6 @@ export class FolderApprovals {
 
   /** Asks at a terminal. Elsewhere, only a word of the person starts what waits (S1i). */
   async ask(waiting: readonly LaunchDescription[], consent: Consent, signal: AbortSignal): Promise<void> {
-    if (waiting.length === 0) return;
     if (consent.approve) this.ledger.allow(waiting);
     else if (consent.asks !== false) await this.approve(await this.agreed(waiting, signal));
   }
@@ -65,7 +64,7 @@ export class FolderApprovals {
   /** Resolves to the launches that the person lets start; none without a terminal. */
   async agreed(waiting: readonly LaunchDescription[], signal: AbortSignal): Promise<readonly LaunchDescription[]> {
     let agreed: readonly LaunchDescription[] = [];
-    for (let at = 0; at < waiting.length && !signal.aborted && isTerminal(); at += mostAtOnce) {
+    for (let at = 0; at < waiting.length && !signal.aborted; at += mostAtOnce) {
       const some = waiting.slice(at, at + mostAtOnce);
       const what = some.length === 1 ? `"${some[0]?.server}"` : `these ${some.length} servers`;
       const about = some.map((launch) => `${launch.server}: ${commandLine(launch)}`);
@@ -75,25 +74,20 @@ export class FolderApprovals {
     return agreed;
   }
 
-  /** Resolves to true if the approval outlives this run. */
+  /** Resolves to false if the approval ends with this run (S1h). */
   async approve(waiting: readonly LaunchDescription[]): Promise<boolean> {
-    if (waiting.length === 0) return false;
     try {
       await this.ledger.approve(waiting);
     } catch (error) {
       complain(`The approval could not be stored, so it holds for this run only: ${reasonOf(error)}.`);
       return false;
     }
-    const passing = this.passing(waiting);
-    if (passing !== undefined) complain(passing);
-    return passing === undefined;
-  }
-
-  /** Returns why approvals of these hold for one run only (S1h), or undefined if all are kept. */
-  passing(waiting: readonly LaunchDescription[]): string | undefined {
-    const names = waiting.filter((launch) => !this.ledger.isKept(launch)).map(({ server }) => `"${server}"`);
-    if (names.length === 0) return undefined;
-    return `The approval of ${names.join(', ')} holds for this run only: ${this.file.path} lies in the folder of the config file, or another user owns that folder, so it could bring its own approvals. \`mcp-toolsets serve\` asks at each start.`;
+    const passing = waiting.filter((launch) => !this.ledger.isKept(launch)).map(({ server }) => `"${server}"`);
+    if (passing.length === 0) return true;
+    complain(
+      `The approval of ${passing.join(', ')} holds for this run only: ${this.file.path} lies in the folder of the config file, or another user owns that folder, so it could bring its own approvals. \`mcp-toolsets serve\` asks at each start.`,
+    );
+    return false;
   }
 
   review(waiting: readonly LaunchDescription[]): string {

@@ -1,15 +1,15 @@
 /** Finds the gateways of a folder (G6). One must prove that it knows the token, so no other program receives it. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { get } from 'node:http';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
+import { systemClock } from '../core/base/clock.js';
 import { homedir } from '../core/base/home.js';
 import { oneLine } from '../core/base/inert.js';
 import { isObject } from '../core/base/isObject.js';
 import { asText } from '../core/base/text.js';
 import { notedAddress, notedAddresses, type NotedAddress, type Program } from '../core/files/addressFile.js';
-import { knowsToken } from '../core/files/proof.js';
+import { answerAt, knowsToken } from '../core/files/proof.js';
 import { tokenFileOf, tokenIn } from '../core/files/tokenFile.js';
 import { everyToolset, programsPath, type ConnectedProgram } from '../core/gateway/routes.js';
 import { storedJson } from '../core/protocol/json.js';
@@ -80,10 +80,7 @@ export async function servedBy(tokenFile: string): Promise<ServedBy[]> {
 async function clientsOf({ port, token }: FoundGateway): Promise<ConnectedProgram[]> {
   try {
     const headers = { authorization: `Bearer ${token}` };
-    const request = get({ host: '127.0.0.1', port, path: programsPath, agent: false, headers, timeout: 5_000 });
-    request.once('timeout', () => request.destroy());
-    const [response] = (await once(request, 'response')) as [NodeJS.ReadableStream];
-    const listed = storedJson(await text(response));
+    const listed = storedJson(await answerAt(port, programsPath, { clock: systemClock, longest: 1 << 20, headers }));
     return (Array.isArray(listed) ? listed : [])
       .filter(isObject)
       .map(({ program, toolset }) => ({ program: asText(program), toolset: asText(toolset) }));

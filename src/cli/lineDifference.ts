@@ -5,14 +5,17 @@ import { secretsIn, withoutSecrets } from '../core/base/secrets.js';
 
 /** Returns an empty text for equal texts. A byte order mark is no difference. */
 export function lineDifference(marked: string, written: string, label: string): string {
-  const [before, after] = [withoutMark(marked), withoutMark(written)];
+  const before = withoutMark(marked);
+  const after = withoutMark(written);
   if (before === after) return '';
-  const [old, now] = [linesOf(before), linesOf(after)];
+  const old = linesOf(before);
+  const now = linesOf(after);
   let start = 0;
   while (start < old.length && start < now.length && old[start] === now[start]) start++;
   let end = 0;
   while (end < old.length - start && end < now.length - start && old.at(-1 - end) === now.at(-1 - end)) end++;
-  const [removed, added] = [old.slice(start, old.length - end), now.slice(start, now.length - end)];
+  const removed = old.slice(start, old.length - end);
+  const added = now.slice(start, now.length - end);
   const theirLines = new Set(removed.map(bare));
   // Some secrets are recognisable only in the whole text.
   const theirs = new Set([before, ...removed].flatMap(valuesIn));

@@ -2,31 +2,35 @@ import { parseArgs } from 'node:util';
 import { roundingError } from '../core/base/exactNumbers.js';
 import { isObject } from '../core/base/isObject.js';
 
+const flag = { type: 'boolean', default: false } as const;
+const word = { type: 'string' } as const;
+const patterns = { type: 'string', multiple: true } as const;
+
 const options = {
-  folder: { type: 'string', short: 'C' },
-  json: { type: 'boolean', default: false },
-  debug: { type: 'boolean', default: false },
-  start: { type: 'boolean', default: false },
-  answers: { type: 'string' },
-  format: { type: 'string' },
-  write: { type: 'boolean', default: false },
-  port: { type: 'string' },
-  'token-file': { type: 'string' },
-  'approve-edits': { type: 'boolean', default: false },
-  approve: { type: 'boolean', default: false },
-  yes: { type: 'boolean', default: false },
-  'hold-changed': { type: 'boolean', default: false },
-  server: { type: 'string' },
-  agent: { type: 'string' },
-  failed: { type: 'boolean', default: false },
-  since: { type: 'string' },
-  last: { type: 'string' },
-  follow: { type: 'boolean', default: false },
-  allow: { type: 'string', multiple: true },
-  ask: { type: 'string', multiple: true },
-  deny: { type: 'string', multiple: true },
-  help: { type: 'boolean', short: 'h', default: false },
-  version: { type: 'boolean', default: false },
+  folder: { ...word, short: 'C' },
+  json: flag,
+  debug: flag,
+  start: flag,
+  answers: word,
+  format: word,
+  write: flag,
+  port: word,
+  'token-file': word,
+  'approve-edits': flag,
+  approve: flag,
+  yes: flag,
+  'hold-changed': flag,
+  server: word,
+  agent: word,
+  failed: flag,
+  since: word,
+  last: word,
+  follow: flag,
+  allow: patterns,
+  ask: patterns,
+  deny: patterns,
+  help: { ...flag, short: 'h' },
+  version: flag,
 } as const;
 
 /** The options of all commands. Files are relative to the working directory. */

@@ -1,6 +1,6 @@
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { oneLine } from '../core/base/inert.js';
-import type { Place, Problem } from '../core/base/problem.js';
+import { byPlace, type Place, type Problem } from '../core/base/problem.js';
 import { asText } from '../core/base/text.js';
 import { whereVariablesAreSet } from '../core/config/problems.js';
 import { originWords } from '../core/config/sources.js';
@@ -37,11 +37,7 @@ export function isBroken({ state }: ServerStatus): boolean {
 }
 
 export function inOrder(problems: readonly Problem[]): readonly Problem[] {
-  return problems.toSorted((a, b) => {
-    const [one, other] = [a.place.range.start, b.place.range.start];
-    if (a.place.file !== b.place.file) return a.place.file < b.place.file ? -1 : 1;
-    return one.line - other.line || one.character - other.character;
-  });
+  return problems.toSorted(byPlace);
 }
 
 function stateWord(state: ServerState): string {

@@ -3,6 +3,7 @@
  * last page of what it is about. Foreign text begins with a bar on each line, so it cannot pass for the question.
  */
 import { closeSync, constants, openSync } from 'node:fs';
+import type { Readable } from 'node:stream';
 import { isatty, ReadStream, WriteStream } from 'node:tty';
 import { folded } from '../core/base/folded.js';
 import { bothEnds, oneLine, visibleJson, withoutHidden } from '../core/base/inert.js';
@@ -179,17 +180,8 @@ function pagesOf(
   return [...pages, last.join('\n')];
 }
 
-interface TerminalInput {
-  readonly readable: boolean;
-  setRawMode(isRaw: boolean): unknown;
-  resume(): unknown;
-  pause(): unknown;
-  on(event: string, listener: (piece: unknown) => void): unknown;
-  off(event: string, listener: (piece: unknown) => void): unknown;
-}
-
 interface Asking {
-  readonly input: TerminalInput;
+  readonly input: Readable & { setRawMode(isRaw: boolean): unknown };
   /** Writes the question; called at most once. */
   readonly ask: () => void;
   readonly echo: (text: string) => void;
@@ -236,9 +228,9 @@ export function typedLine({ input, ask, echo, interrupt, signal, isOneKey }: Ask
         echo(key);
       }
     };
-    const take = (piece: unknown): void => {
+    const take = (piece: Buffer): void => {
       isQuiet = false;
-      for (const key of (piece as Buffer | string).toString()) press(key);
+      for (const key of piece.toString()) press(key);
     };
     const look = (): void => {
       if (hasEnded) return;

@@ -6,12 +6,11 @@ import { withoutMark } from '../core/base/byteOrderMark.js';
 import path from 'node:path';
 import { systemClock } from '../core/base/clock.js';
 import type { DisposableStore } from '../core/base/disposables.js';
-import { FileRefused } from '../core/base/textFile.js';
+import type { FileContent } from '../core/base/textFile.js';
 import { refuseForeign } from '../core/files/sharedFile.js';
-import { realDisk, watchFile, type Disk } from '../core/files/watchedFile.js';
+import { readContent, realDisk, watchFile, type Disk } from '../core/files/watchedFile.js';
 import type { Host } from '../core/host/hostContract.js';
 import { toolPermissions, type ToolPermission } from '../core/tools/permissions.js';
-import { textIfThere } from './configFile.js';
 import { readObject } from './options.js';
 import { complain } from './output.js';
 
@@ -37,19 +36,11 @@ export class PersonsPermissions {
 
   static readonly none = new PersonsPermissions('', {}, {}, false);
 
-  /** Returns a sentence that says why the file is not usable. Then no tool may be called. */
-  static read(home: string, options: PermissionOptions, tightens: boolean): PersonsPermissions | string {
+  /** Resolves to a sentence that says why the file is not usable. Then no tool may be called. */
+  static async read(home: string, options: PermissionOptions, tightens: boolean): Promise<PersonsPermissions | string> {
     const file = path.join(home, '.minds', 'permissions.json');
-    try {
-      refuseForeign(file);
-      const own = rulesOf(file, textIfThere(file));
-      return typeof own === 'string' ? own : new PersonsPermissions(file, options, own, tightens);
-    } catch (error) {
-      const { code, message } = error as NodeJS.ErrnoException;
-      // Without a home folder, there is no file.
-      if (code === 'ENOTDIR') return new PersonsPermissions(file, options, {}, tightens);
-      return error instanceof FileRefused ? message : `${file} cannot be read: ${message}`;
-    }
+    const own = rulesOf(file, await readContent(disk, file));
+    return typeof own === 'string' ? own : new PersonsPermissions(file, options, own, tightens);
   }
 
   get hasOptions(): boolean {
@@ -70,10 +61,7 @@ export class PersonsPermissions {
     const watched = store.add(watchFile(this.file, { clock: systemClock, pollMs: 500, disk }));
     store.add(
       watched.onDidChange((content) => {
-        const own =
-          content.kind === 'unreadable'
-            ? `${this.file} cannot be read: ${content.reason}`
-            : rulesOf(this.file, content.kind === 'text' ? content.text : undefined);
+        const own = rulesOf(this.file, content);
         if (typeof own === 'string') {
           complain(`${own.replace(/\.$/, '')}. The permissions stay as they were.`);
           return;
@@ -86,8 +74,8 @@ export class PersonsPermissions {
   }
 }
 
-function rulesOf(file: string, text: string | undefined): Rules | string {
-  return text === undefined
-    ? {}
-    : readObject(`The permissions in ${file}`, withoutMark(text), '{"*":"ask","docs_*":"allow"}');
+function rulesOf(file: string, content: FileContent): Rules | string {
+  if (content.kind === 'absent') return {};
+  if (content.kind === 'unreadable') return `${file} cannot be read: ${content.reason}.`;
+  return readObject(`The permissions in ${file}`, withoutMark(content.text), '{"*":"ask","docs_*":"allow"}');
 }

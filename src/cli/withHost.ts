@@ -62,7 +62,9 @@ export interface RunningHost {
 const nothing = (): Promise<undefined> => Promise.resolve(undefined);
 /** The command line stores no token of a sign-in. Tokens for machines stay in memory for one run. */
 const memoryOnlySecrets: SecretStore = {
-  ...{ get: nothing, store: nothing, delete: nothing },
+  get: nothing,
+  store: nothing,
+  delete: nothing,
   onDidChange: () => ({ dispose: () => {} }),
 };
 

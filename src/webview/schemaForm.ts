@@ -104,7 +104,8 @@ function fieldOf(given: unknown, draft: Draft, standing: Standing): Field {
   }
   switch (unionsOf(schema).length > 0 ? undefined : typeOf(schema)) {
     case 'string': {
-      const [least, most] = [count(minLength) ?? 0, count(maxLength)];
+      const least = count(minLength) ?? 0;
+      const most = count(maxLength);
       return { kind: 'text', least, most, pattern: text(pattern), format: formatFor(schema), ...described };
     }
     case 'integer':

@@ -142,7 +142,8 @@ function appended(text: string, container: string, entry: Entries): string {
   const nodes = EditNodes.read(text);
   if (!nodes) return text;
   const { lineBreak } = nodes;
-  const [lines, flow] = [linesOf(entry), JSON.stringify(entry)];
+  const lines = linesOf(entry);
+  const flow = JSON.stringify(entry);
   const block = lines.map((line, index) => `${lineBreak}  ${index === 0 ? '- ' : '  '}${line}`).join('');
   const place = nodes.pairOf(nodes.root, container);
   if (!place) return `${text}${text === '' || text.endsWith('\n') ? '' : lineBreak}${container}:${block}${lineBreak}`;
@@ -178,7 +179,8 @@ function replaced(text: string, container: string, entry: Entries, rest: Entries
   }
   if (result !== undefined) return result;
   const merged = { name: entry['name'], ...(rest ?? there), ...entry };
-  const [start, end] = [nodes.startOf(item), nodes.endOf(item)];
+  const start = nodes.startOf(item);
+  const end = nodes.endOf(item);
   const isFlow = text[start] === '{';
   const gap = nodes.lineBreak + ' '.repeat(nodes.column(start));
   const written = isFlow ? JSON.stringify(merged) : linesOf(merged).join(gap);
@@ -194,7 +196,8 @@ function setKey(nodes: EditNodes, item: unknown, key: string, value: string): Ed
   const { value: written } = place.pair;
   if (isEmptyValue(written)) return valueEdit(nodes, place, value);
   if (isAlias(written) || isAnchored(written) || endsInBlockScalar(written)) return undefined;
-  const [start, end] = [nodes.startOf(written), nodes.endOf(written)];
+  const start = nodes.startOf(written);
+  const end = nodes.endOf(written);
   // A list in block style may have the column of its key.
   const deeper = nodes.column(start) > nodes.column(nodes.startOf(place.pair.key)) ? '' : '  ';
   return [{ span: { start, end }, text: deeper + value }];

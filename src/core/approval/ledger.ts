@@ -8,6 +8,7 @@ import { Emitter, type Event } from '../base/events.js';
 import { DisposableStore, type Disposable } from '../base/disposables.js';
 import { hasFields, isObject } from '../base/isObject.js';
 import { isBelow, isPersons } from '../base/paths.js';
+import type { FileContent } from '../base/textFile.js';
 import { folderOf } from '../config/sources.js';
 import { storedJson } from '../protocol/json.js';
 import type { Approvals } from './approvals.js';
@@ -21,10 +22,7 @@ export interface Storage {
 
 export interface ApprovalStore {
   readonly path: string;
-  readonly content:
-    | { readonly kind: 'absent' }
-    | { readonly kind: 'text'; readonly text: string }
-    | { readonly kind: 'unreadable'; readonly reason: string };
+  readonly content: FileContent;
   readonly onDidChange: Event<void>;
   open(): Promise<void>;
   change(edit: (text: string | undefined) => string): Promise<void>;
@@ -49,25 +47,21 @@ export interface ApprovedServer {
   readonly worktree?: WorktreePlace;
 }
 
-interface Approved {
-  readonly launches: readonly LaunchDescription[];
-  /** The servers without approval from now on. An older storage must not bring it back. */
-  readonly revoked: readonly ApprovedServer[];
-}
-
-type Understood =
-  /** `whole` also has the entries and fields of a later product, which approve nothing and stay. */
-  | { readonly kind: 'usable'; readonly whole: Whole; readonly approved: Approved }
-  | { readonly kind: 'unusable'; readonly reason: string };
-
-type Stored = Understood | { readonly kind: 'absent' };
-
+/** All entries and fields of the store. Those of a later product approve nothing and stay. */
 type Whole = Readonly<Record<'approvals' | 'revoked', readonly unknown[]>>;
 
-const none: Approved = { launches: [], revoked: [] };
+type Stored =
+  | { readonly kind: 'unusable'; readonly reason: string }
+  | {
+      readonly kind: 'usable';
+      readonly whole: Whole;
+      readonly launches: readonly LaunchDescription[];
+      /** The servers without approval from now on. */
+      readonly revoked: readonly ApprovedServer[];
+    };
+
 const empty = '{"version":1,"approvals":[]}';
 
-const earlierKey = 'mcpToolsets.approvals';
 /** The limits for one server and for all. The oldest launches are dropped first. */
 const mostLaunches = 20;
 const mostOfAll = 1000;
@@ -75,7 +69,7 @@ const mostOfAll = 1000;
 export class ApprovalLedger implements Approvals, Disposable {
   private readonly ended = new DisposableStore('approvals of the user');
   private readonly changes = this.ended.add(new Emitter<void>());
-  private state: Stored = { kind: 'absent' };
+  private state = understood(empty);
   /** Approvals of this process only: not stored, or not trusted from there. */
   private here: readonly LaunchDescription[] = [];
 
@@ -86,26 +80,16 @@ export class ApprovalLedger implements Approvals, Disposable {
     this.ended.add(
       store.onDidChange(() => {
         const { content } = store;
-        const { kind } = content;
-        if (kind === 'unreadable') this.state = { kind: 'unusable', reason: content.reason };
-        else this.state = kind === 'text' ? understood(content.text) : content;
+        if (content.kind === 'unreadable') this.state = { kind: 'unusable', reason: content.reason };
+        else this.state = understood(content.kind === 'text' ? content.text : empty);
         this.changes.fire();
       }),
     );
   }
 
-  /** Until then nothing is approved. @param earlier the storage of the workspace; its approvals move into the store */
-  async load(earlier?: Storage): Promise<void> {
-    await this.deps.store.open();
-    const kept = earlier?.get(earlierKey);
-    if (!earlier || kept === undefined || this.state.kind === 'unusable') return;
-    const found = Array.isArray(kept) ? kept.filter(isDescription) : [];
-    const { launches, revoked } = this.stored;
-    const known = new Set(launches.map(({ fingerprint }) => fingerprint));
-    const isRevoked = (launch: LaunchDescription): boolean => revoked.some((one) => sameServer(one, launch));
-    const missing = found.filter((launch) => !known.has(launch.fingerprint) && !isRevoked(launch));
-    if (missing.length > 0) await this.approve(missing);
-    await earlier.update(earlierKey, undefined);
+  /** Until then nothing is approved. */
+  load(): Promise<void> {
+    return this.deps.store.open();
   }
 
   /** Says why the stored approvals do not count, and how to mend that. */
@@ -116,8 +100,8 @@ export class ApprovalLedger implements Approvals, Disposable {
   }
 
   get servers(): readonly ApprovedServer[] {
-    const all = [...this.stored.launches, ...this.here].map((one) => ({ one, key: keyOf(one) }));
-    return [...new Map(all.map(({ one, key }) => [key, one])).values()];
+    const all = [...this.launches, ...this.here];
+    return [...new Map(all.map((one) => [keyOf(one), one])).values()];
   }
 
   judge(launch: LaunchDescription): 'approved' | 'pending' | 'notAsked' {
@@ -166,24 +150,24 @@ export class ApprovalLedger implements Approvals, Disposable {
     this.allow(launches);
     const kept = launches.filter((launch) => this.isKept(launch));
     if (kept.length === 0) return;
-    await this.change((approved) => withApproved(approved, kept));
+    await this.change((whole) => withApproved(whole, kept));
     this.here = this.here.filter((launch) => !kept.includes(launch));
   }
 
   /** Forgets every approval of this server in all worktrees, and its offers. Resolves when that is stored. */
   async revoke(server: ApprovedServer): Promise<void> {
-    const others = <T extends ApprovedServer>(all: readonly T[]): T[] => all.filter((one) => !sameServer(one, server));
-    this.here = others(this.here);
-    const without = ({ launches, revoked }: Approved): Approved => ({
-      launches: others(launches),
-      revoked: [...others(revoked), { server: server.server, source: server.source }],
+    // A later product could take an unknown entry of the server for its approval.
+    const isOther = (one: unknown): boolean => !isServer(one) || !sameServer(one, server);
+    const without = (whole: Whole): Whole => ({
+      ...whole,
+      approvals: whole.approvals.filter(isOther),
+      revoked: [...whole.revoked.filter(isOther), { server: server.server, source: server.source }],
     });
-    const { state } = this;
-    if (state.kind === 'usable') this.state = { ...state, approved: without(state.approved) };
+    this.here = this.here.filter(isOther);
+    if (this.state.kind === 'usable') this.state = usable(without(this.state.whole));
     this.changes.fire();
     this.deps.forgetOffers?.(server);
-    // A later product could take an unknown entry of the server for its approval.
-    await this.change(without, (unknown) => !isServer(unknown) || !sameServer(unknown, server));
+    await this.change(without);
   }
 
   recheck(): void {
@@ -194,17 +178,17 @@ export class ApprovalLedger implements Approvals, Disposable {
     this.ended.dispose();
   }
 
-  private get stored(): Approved {
-    return this.state.kind === 'usable' ? this.state.approved : none;
+  private get launches(): readonly LaunchDescription[] {
+    return this.state.kind === 'usable' ? this.state.launches : [];
   }
 
   /** An unusable store does not say what was revoked. */
   private mayBeRevoked(launch: LaunchDescription): boolean {
-    return this.state.kind === 'unusable' || this.stored.revoked.some((one) => sameServer(one, launch));
+    return this.state.kind === 'unusable' || this.state.revoked.some((one) => sameServer(one, launch));
   }
 
   private known(folder: string): readonly LaunchDescription[] {
-    return this.isDistrusted(folder) ? this.here : [...this.stored.launches, ...this.here];
+    return this.isDistrusted(folder) ? this.here : [...this.launches, ...this.here];
   }
 
   /** Such a folder could bring its own approvals, or another user made it where the person's was (S1h). */
@@ -212,44 +196,44 @@ export class ApprovalLedger implements Approvals, Disposable {
     return isBelow(this.deps.store.path, folder) || ![folder, `${folder}/.minds`].every(isPersons);
   }
 
-  private change(edit: (approved: Approved) => Approved, stays = (_: unknown): boolean => true): Promise<void> {
+  private change(edit: (whole: Whole) => Whole): Promise<void> {
     return this.deps.store.change((text = empty) => {
       const before = understood(text);
       if (before.kind === 'unusable') throw new Error(before.reason);
-      const { launches, revoked } = edit(before.approved);
-      const { whole } = before;
-      const approvals = whole.approvals.filter((one) => !isDescription(one) && stays(one));
-      const others = whole.revoked.filter((one) => !isServer(one));
-      const after = {
-        ...whole,
-        approvals: [...approvals, ...launches.slice(-mostOfAll)],
-        revoked: [...others, ...revoked.slice(-mostOfAll)],
-      };
-      return `${JSON.stringify(after, null, 1)}\n`;
+      const after = edit(before.whole);
+      const approvals = after.approvals.slice(-mostOfAll);
+      const revoked = after.revoked.slice(-mostOfAll);
+      return `${JSON.stringify({ ...after, approvals, revoked }, null, 1)}\n`;
     });
   }
 }
 
-function withApproved({ launches, revoked }: Approved, approved: readonly LaunchDescription[]): Approved {
+function withApproved(whole: Whole, approved: readonly LaunchDescription[]): Whole {
   const again = new Set(approved.map(({ fingerprint }) => fingerprint));
-  let next = [...launches.filter(({ fingerprint }) => !again.has(fingerprint)), ...approved];
+  const isBefore = (one: unknown): boolean => isDescription(one) && again.has(one.fingerprint);
+  let approvals = [...whole.approvals.filter((one) => !isBefore(one)), ...approved];
   for (const launch of approved) {
-    const own = next.filter((other) => sameServer(other, launch));
+    const own = approvals.filter((one) => isDescription(one) && sameServer(one, launch));
     const surplus = new Set(own.slice(0, -mostLaunches));
-    next = next.filter((other) => !surplus.has(other));
+    approvals = approvals.filter((one) => !surplus.has(one));
   }
-  return { launches: next, revoked: revoked.filter((one) => !approved.some((other) => sameServer(one, other))) };
+  const isApproved = (one: unknown): boolean => isServer(one) && approved.some((other) => sameServer(one, other));
+  return { ...whole, approvals, revoked: whole.revoked.filter((one) => !isApproved(one)) };
 }
 
-function understood(text: string): Understood {
-  const unusable = (reason: string): Understood => ({ kind: 'unusable', reason });
+function understood(text: string): Stored {
+  const unusable = (reason: string): Stored => ({ kind: 'unusable', reason });
   const stored = storedJson(text);
   if (!isObject(stored)) return unusable('it is no whole JSON object');
   const { version, approvals, revoked = [] } = stored;
   if (version !== 1) return unusable('another version of MCP Toolsets wrote it');
   if (!Array.isArray(approvals) || !Array.isArray(revoked)) return unusable('it has no list of approvals');
-  const approved = { launches: approvals.filter(isDescription), revoked: revoked.filter(isServer) };
-  return { kind: 'usable', whole: { ...stored, approvals, revoked }, approved };
+  return usable({ ...stored, approvals, revoked });
+}
+
+function usable(whole: Whole): Stored {
+  const launches = whole.approvals.filter(isDescription);
+  return { kind: 'usable', whole, launches, revoked: whole.revoked.filter(isServer) };
 }
 
 export function sameServer(a: ApprovedServer, b: ApprovedServer): boolean {

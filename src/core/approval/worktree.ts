@@ -46,7 +46,8 @@ function repositoryOf(root: string, stats: Stats): string | undefined {
   const back = path.resolve(own, readTextFileSync(path.join(own, 'gitdir'), longest).trimEnd());
   const isNamed = path.basename(back) === '.git' && samePath(path.dirname(back), root);
   // `commondir` would name it too, but the folder could bring that file.
-  const [list, repository] = [path.dirname(own), path.dirname(path.dirname(own))];
+  const list = path.dirname(own);
+  const repository = path.dirname(path.dirname(own));
   return isNamed && path.basename(list) === 'worktrees' && isOwn(lstatSync(repository)) ? repository : undefined;
 }
 

@@ -154,7 +154,8 @@ function serverDrafts(slot: Slot, typed: string, whole: 'server' | 'config file'
     const documentation = fenced(block.replace(/\$\{\d+:([^}]*)\}/g, '$1'), 'yaml');
     const inFlow = lines.join(', ').replace(/headers:,\s+(.*)$/s, 'headers: { $1 }');
     const snippet = slot.flow ? `${name}: { ${inFlow} }` : `${block}\n$0`;
-    const [writes, rank] = [{ kind: 'snippet', snippet } as const, first + index];
+    const writes = { kind: 'snippet', snippet } as const;
+    const rank = first + index;
     return { label: `${whole}: ${label}`, kind: 'server', detail, documentation, writes, rank, always: true };
   };
   const http = ['transport: streamable_http', 'url: ${2:https://example.com/mcp}'];
@@ -187,7 +188,8 @@ function namedDrafts(level: KeyLevel | undefined, { read, slot, place, deps }: R
 
 function freeDrafts(of: 'variable' | 'header', { typed, deps }: Request): Draft[] {
   if (of === 'header') {
-    const [label, detail] = ['Authorization', 'bearer token from the environment'];
+    const label = 'Authorization';
+    const detail = 'bearer token from the environment';
     const documentation = formatted`\`Bearer \` and the value of an environment variable of the editor. The secret stays out of the file.`;
     const writes = { kind: 'key', key: label, rest: ": { prefix: 'Bearer ', env: ${1:NAME} }" } as const;
     return [{ label, kind: 'key', detail, documentation, writes }];
@@ -277,7 +279,8 @@ function itemDrafts({ place, deps }: Request, frame?: readonly [string, string])
     if (family !== undefined) families.set(family, (families.get(family) ?? 0) + 1);
   }
   const patterns = [...families].flatMap(([family, count]): Draft[] => {
-    const [label, detail] = [`${family}*`, `matches ${count} tools`];
+    const label = `${family}*`;
+    const detail = `matches ${count} tools`;
     return count > 1 ? [{ label, kind: 'pattern', detail, writes: writes(label), rank: 0 }] : [];
   });
   const names = tools.map(({ original: label, description }): Draft => {

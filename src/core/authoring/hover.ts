@@ -95,10 +95,12 @@ function transformText({ steps: list, index }: SymbolOf<'transform'>, names: rea
 }
 
 function transformOf(node: ValueNode): Transform | undefined {
-  const [suffix, prefix] = [valueIn(node, 'suffix'), valueIn(node, 'prefix')];
+  const suffix = valueIn(node, 'suffix');
+  const prefix = valueIn(node, 'prefix');
   const add = textOf(suffix) ?? textOf(prefix);
   if (suffix && prefix) return undefined;
   if (add !== undefined) return suffix ? { kind: 'suffix', add } : { kind: 'prefix', add };
-  const [remove, added] = [textOf(valueIn(prefix, 'remove')), textOf(valueIn(prefix, 'add'))];
+  const remove = textOf(valueIn(prefix, 'remove'));
+  const added = textOf(valueIn(prefix, 'add'));
   return remove === undefined || added === undefined ? undefined : { kind: 'replacePrefix', remove, add: added };
 }

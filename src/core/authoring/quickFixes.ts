@@ -203,7 +203,9 @@ export class QuickFixes {
     const written = this.text.slice(start, end);
     const pieces = piecesOf(textOf(readYaml(written).root) ?? '', everySyntax);
     const at = pieces.findIndex(({ kind }) => kind !== 'text');
-    const [before, only, behind] = [pieces[at - 1], pieces[at], pieces[at + 1]];
+    const before = pieces[at - 1];
+    const only = pieces[at];
+    const behind = pieces[at + 1];
     const isOne = pieces.filter(({ kind }) => kind !== 'text').length === 1;
     if (!isOne || !only || !('name' in only || 'id' in only) || /^[|>&*!]|[\r\n]/.test(written)) return [];
     const name = 'id' in only ? only.id : only.name;

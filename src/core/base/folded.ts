@@ -11,13 +11,17 @@ const continued = '  … ';
 /** @param lead goes in front of the line @param mark goes in front of each continuation */
 export function folded(line: string, width: number, lead = '', mark = continued): string[] {
   const lines: string[] = [];
-  let [head, start, used] = [lead, 0, lead.length];
+  let head = lead;
+  let start = 0;
+  let used = lead.length;
   for (let at = 0; at < line.length;) {
     const code = line.codePointAt(at) ?? 0;
     const columns = columnsOf(code);
     if (used + columns > width && at > 0) {
       lines.push(head + line.slice(start, at));
-      [head, start, used] = [mark, at, mark.length];
+      head = mark;
+      start = at;
+      used = mark.length;
     }
     used += columns;
     at += code > 0xffff ? 2 : 1;

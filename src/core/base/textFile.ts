@@ -9,6 +9,12 @@ export const largestConfigFile = mebibyte;
 /** Some programs keep their history in the file of their servers. */
 export const largestForeignFile = 64 * mebibyte;
 
+export type FileContent =
+  | { readonly kind: 'absent' }
+  | { readonly kind: 'text'; readonly text: string }
+  /** It is there and cannot be read as a file; `reason` is a phrase such as `permission denied`. */
+  | { readonly kind: 'unreadable'; readonly reason: string };
+
 export class FileRefused extends Error {
   override readonly name = 'FileRefused';
 
@@ -50,10 +56,12 @@ export async function readTextFile(path: string, most: number, decode: Decode = 
     const stats = await handle.stat();
     refuse(path, stats, most);
     const pieces: Buffer[] = [];
-    for (let [read, left] = [1, most + 1]; read > 0 && left > 0; left -= read) {
+    for (let left = most + 1; left > 0;) {
       const piece = Buffer.allocUnsafe(Math.min(pieces.length === 0 ? stats.size + 1 : pieceSize, left));
-      read = (await handle.read(piece, 0, piece.length, null)).bytesRead;
-      if (read > 0) pieces.push(piece.subarray(0, read));
+      const { bytesRead } = await handle.read(piece, 0, piece.length, null);
+      if (bytesRead === 0) break;
+      pieces.push(piece.subarray(0, bytesRead));
+      left -= bytesRead;
     }
     return decoded(path, joined(path, pieces, most), decode);
   } finally {
@@ -92,10 +100,12 @@ export function readTextFileSync(path: string, most: number, decode: Decode = ut
   try {
     refuse(path, fstatSync(file), most);
     const pieces: Buffer[] = [];
-    for (let [read, left] = [1, most + 1]; read > 0 && left > 0; left -= read) {
+    for (let left = most + 1; left > 0;) {
       const piece = Buffer.allocUnsafe(Math.min(pieceSize, left));
-      read = readSync(file, piece, 0, piece.length, null);
-      pieces.push(piece.subarray(0, read));
+      const bytesRead = readSync(file, piece, 0, piece.length, null);
+      if (bytesRead === 0) break;
+      pieces.push(piece.subarray(0, bytesRead));
+      left -= bytesRead;
     }
     return decoded(path, joined(path, pieces, most), decode);
   } finally {

@@ -152,7 +152,8 @@ export class OwnAddress {
   }
 
   private ask(method: 'GET' | 'DELETE', gateway: GatewayAddress, signal: AbortSignal): Promise<HttpReply> {
-    const [url, headers] = [new URL(gateway.url), { accept: 'text/event-stream' }];
+    const url = new URL(gateway.url);
+    const headers = { accept: 'text/event-stream' };
     const credentials = { authorization: `Bearer ${gateway.token}` };
     return exchange({ method, url, headers, credentials, redirects: 'leave', agents: this.agents, signal });
   }

@@ -207,7 +207,8 @@ const mostParts = 10_000;
 
 /** Counts the characters of texts, and eight for each other part. `isWhole`: there are at most `mostParts` parts. */
 export function approximateSize(value: unknown): { readonly size: number; readonly isWhole: boolean } {
-  let [size, parts] = [0, 0];
+  let size = 0;
+  let parts = 0;
   const rest: unknown[] = [value];
   while (rest.length > 0 && parts++ < mostParts) {
     const one = rest.pop();

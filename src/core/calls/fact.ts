@@ -76,7 +76,8 @@ export function parseFacts(line: string): Fact[] {
   if (event !== undefined) return [{ id, at, ...common, event, ...optional('conversation') }];
   const outcome = callOutcomes.find((one) => one === value['outcome']);
   if (outcome === undefined || !Array.isArray(calls) || !calls.every(Number.isFinite)) return [];
-  const [agent, conversation] = [text('agent'), text('conversation')];
+  const agent = text('agent');
+  const conversation = text('conversation');
   const names = { agent, conversation, tool: text('tool'), original: text('original'), ...optional('method') };
   return Array.from({ length: calls.length / 5 }, (_, index) => {
     const from = 5 * index;

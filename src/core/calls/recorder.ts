@@ -143,7 +143,8 @@ export class Recorder {
     const [item, method] = 'tool' in request ? [request.tool] : [itemOf(request.params), request.method];
     const agent = ('tool' in request ? request.agent : undefined) ?? request.client?.program ?? '';
     const unanswered = 'unanswered' in outcome ? outcome.unanswered : undefined;
-    const [inward, isSame] = [approximateSize(given), received === result];
+    const inward = approximateSize(given);
+    const isSame = received === result;
     const outward = isSame && text !== undefined ? { size: text.length, isWhole: true } : approximateSize(result);
     const kept = inward.size + outward.size + (isSame ? 0 : (text?.length ?? outward.size));
     if (inward.isWhole && outward.isWhole) recording.size = ownSize + kept;

@@ -218,7 +218,8 @@ function isRecorded(recorded: unknown, given: unknown): boolean {
   if (typeof recorded === 'string') return typeof given === 'string' && isMasked(recorded.split(mask), given);
   if (typeof recorded !== 'object' || recorded === null) return recorded === given;
   if (typeof given !== 'object' || given === null || Array.isArray(recorded) !== Array.isArray(given)) return false;
-  const [entries, others] = [Object.entries(recorded), new Map<string, unknown>(Object.entries(given))];
+  const entries = Object.entries(recorded);
+  const others = new Map<string, unknown>(Object.entries(given));
   if (entries.length !== others.size) return false;
   return entries.every(([key, one]) => others.has(key) && isRecorded(one, others.get(key)));
 }
@@ -245,7 +246,8 @@ function tokenOf({ _meta }: Message): unknown {
 function likeness(one: Message, other: Message): number {
   const equal = (a: Message, b: Message): number =>
     Object.keys(a).filter((key) => key !== '_meta' && canonicalJson(a[key]) === canonicalJson(b[key])).length;
-  const [a, b] = [one['arguments'], other['arguments']];
+  const a = one['arguments'];
+  const b = other['arguments'];
   return equal(one, other) * 10 + (isObject(a) && isObject(b) ? equal(a, b) : 0);
 }
 

@@ -79,7 +79,8 @@ const newline = 0x0a;
 /** Returns the place of the last lines, each with a fact or more. Reading them would take longer than writing them (P11). */
 async function placeOfLast(file: FileHandle, size: number): Promise<number> {
   const piece = Buffer.allocUnsafe(pieceSize);
-  let [place, count] = [size, 0];
+  let place = size;
+  let count = 0;
   for (let from = size; from > 0;) {
     // Another file may have no lines at all.
     if (size - from > largestFile) return place;
@@ -138,7 +139,8 @@ export class CallFile {
   private async write(): Promise<void> {
     const { waiting } = this;
     if (waiting.all.length === 0) return;
-    [this.waiting, this.written] = [this.written, waiting];
+    this.waiting = this.written;
+    this.written = waiting;
     try {
       await underLock(this.file, this.clock, () => this.append(waiting.all));
     } finally {

@@ -34,7 +34,8 @@ interface HiddenLockFile {
  * out of `node_modules`.
  */
 export function isFromRegistry(cli: string): boolean {
-  const [folder, modules] = [path.resolve(cli, '../..'), path.resolve(cli, '../../..')];
+  const folder = path.resolve(cli, '../..');
+  const modules = path.resolve(cli, '../../..');
   if (path.basename(folder) !== 'mcp-toolsets' || path.basename(modules) !== 'node_modules') return false;
   const lockFile = path.join(modules, '.package-lock.json');
   const lock = unlessThrown(() => JSON.parse(readTextFileSync(lockFile, largestForeignFile)) as HiddenLockFile | null);

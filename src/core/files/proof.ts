@@ -1,12 +1,12 @@
 /** Lets the listener on a port prove its knowledge of a secret, before a client shows its own (G6). */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
-import { get, type IncomingMessage } from 'node:http';
+import { get, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
 import { systemClock, type Clock } from '../base/clock.js';
 import { asText } from '../base/text.js';
 
-const proofLimitMs = 5_000;
-const longestAnswer = 1024;
+const answerLimitMs = 5_000;
+const longestProof = 1024;
 
 /** The port is part of the proof, so no other listener can reuse it. */
 export function proofOf(token: string, port: number, challenge: string): string {
@@ -19,7 +19,7 @@ export const proofPath = /^\/proof\?challenge=([\w-]{43})$/;
 export async function knowsToken(port: number, token: string, clock: Clock = systemClock): Promise<boolean> {
   const challenge = randomBytes(32).toString('base64url');
   try {
-    const answer = await answerAt(port, `/proof?challenge=${challenge}`, clock);
+    const answer = await answerAt(port, `/proof?challenge=${challenge}`, { clock, longest: longestProof });
     const given = Buffer.from(asText((JSON.parse(answer) as { readonly proof?: unknown }).proof));
     const expected = Buffer.from(proofOf(token, port, challenge));
     return given.length === expected.length && timingSafeEqual(given, expected);
@@ -28,18 +28,25 @@ export async function knowsToken(port: number, token: string, clock: Clock = sys
   }
 }
 
+interface Asking {
+  readonly clock: Clock;
+  /** In UTF-16 code units. */
+  readonly longest: number;
+  readonly headers?: OutgoingHttpHeaders;
+}
+
 /** Not `fetch`, because on Node 20 and 22 it forgets its signal after garbage collection. */
-async function answerAt(port: number, path: string, clock: Clock): Promise<string> {
-  const request = get({ host: '127.0.0.1', port, path, agent: false });
+export async function answerAt(port: number, path: string, { clock, longest, headers = {} }: Asking): Promise<string> {
+  const request = get({ host: '127.0.0.1', port, path, agent: false, headers });
   // An error after the response has no other listener.
   request.on('error', () => undefined);
-  const limit = clock.after(proofLimitMs, () => request.destroy(new Error('It gave no proof.')));
+  const limit = clock.after(answerLimitMs, () => request.destroy(new Error('It did not answer.')));
   try {
     const [response] = (await once(request, 'response')) as [IncomingMessage];
     let text = '';
     for await (const chunk of response.setEncoding('utf8')) {
       text += chunk as string;
-      if (text.length > longestAnswer) throw new Error('Its proof is too long.');
+      if (text.length > longest) throw new Error('Its answer is too long.');
     }
     return text;
   } finally {

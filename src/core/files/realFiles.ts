@@ -40,7 +40,8 @@ export interface Change {
  */
 export function writeInside(folder: string, file: string, { before, after }: Change): void {
   refuseOutside(folder, file);
-  const [root, real] = [realPath(folder), realPath(file)];
+  const root = realPath(folder);
+  const real = realPath(file);
   mkdirSync(path.dirname(real), { recursive: true });
   // Windows has neither flag. Without the second, a pipe would be waited for.
   const { O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants as Partial<typeof constants>;

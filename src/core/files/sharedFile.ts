@@ -11,10 +11,10 @@ import { Emitter } from '../base/events.js';
 import { OneByOne } from '../base/oneByOne.js';
 import { makePrivateFile } from '../base/privateFile.js';
 import { shellWord } from '../base/paths.js';
-import { FileRefused, largestForeignFile, readTextFile } from '../base/textFile.js';
+import { FileRefused, largestForeignFile, readTextFile, type FileContent } from '../base/textFile.js';
 import { underLock } from './fileLock.js';
 import { watchFolderOf } from './folderWatch.js';
-import { readContent, realDisk, watchFile, type Disk, type FileContent, type WatchedFile } from './watchedFile.js';
+import { readContent, realDisk, watchFile, type Disk, type WatchedFile } from './watchedFile.js';
 
 /**
  * Throws a `FileRefused` with a way to mend it if another user of the machine could have written the file. A missing file
@@ -71,7 +71,7 @@ export class SharedFile implements Disposable {
   async open(): Promise<void> {
     if (!this.watched) {
       const { clock, pollMs } = this;
-      const watched = this.store.add(watchFile(this.path, { clock, ...(pollMs && { pollMs }), disk }));
+      const watched = this.store.add(watchFile(this.path, { clock, pollMs, disk }));
       this.watched = watched;
       this.store.add(watched.onDidChange(() => this.changes.fire()));
       this.store.add(watchFolderOf(this.path, () => watched.nudge()));

@@ -8,21 +8,15 @@ import type { Clock } from '../base/clock.js';
 import { toDisposable, type Disposable } from '../base/disposables.js';
 import { Emitter } from '../base/events.js';
 import { asText } from '../base/text.js';
-import { FileRefused, largestConfigFile, readTextFile } from '../base/textFile.js';
+import { FileRefused, largestConfigFile, readTextFile, type FileContent } from '../base/textFile.js';
 import { SingleFlight } from '../base/singleFlight.js';
-
-export type FileContent =
-  | { readonly kind: 'absent' }
-  | { readonly kind: 'text'; readonly text: string }
-  /** It is there and cannot be read as a file; `reason` is a phrase such as `permission denied`. */
-  | { readonly kind: 'unreadable'; readonly reason: string };
 
 export type WatchedFile = ReturnType<typeof watchFile>;
 
 export interface WatchedFileDeps {
   readonly clock: Clock;
   /** The time between two looks in milliseconds. The default is 2 s. */
-  readonly pollMs?: number;
+  readonly pollMs?: number | undefined;
   /** The time without a further sign of change before the file is read, in milliseconds. The default is 200. */
   readonly debounceMs?: number;
   readonly disk?: Disk;

@@ -175,8 +175,16 @@ export const unknownProgram = row('another program', [], {
   ...settings,
   // The first key with servers counts: Gemini CLI has other settings in `mcp`, next to `mcpServers`.
   at: [
-    ...['mcpServers', 'amp.mcpServers', 'context_servers', 'mcp_servers', 'servers', 'mcp/servers', 'mcp/mcpServers'],
-    ...['extensions', 'experimental/modelContextProtocolServers', 'mcp'],
+    'mcpServers',
+    'amp.mcpServers',
+    'context_servers',
+    'mcp_servers',
+    'servers',
+    'mcp/servers',
+    'mcp/mcpServers',
+    'extensions',
+    'experimental/modelContextProtocolServers',
+    'mcp',
   ],
 });
 

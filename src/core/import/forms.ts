@@ -166,7 +166,8 @@ function withTools(servers: readonly RawServer[], { tools, 'amp.tools.disable': 
   const those = (id: string, state: boolean): string[] =>
     patterns.flatMap(([pattern, on]) => (on === state ? (inServer(pattern, id) ?? []) : []));
   return servers.map(({ id, raw }) => {
-    const [disabledPatterns, enabledPatterns] = [those(id, false), those(id, true)];
+    const disabledPatterns = those(id, false);
+    const enabledPatterns = those(id, true);
     if (disabledPatterns.length === 0) return { id, raw };
     return { id, raw: { ...raw, disabledPatterns, ...(enabledPatterns.length > 0 && { enabledPatterns }) } };
   });

@@ -24,8 +24,21 @@ const changesServer = (key: string): boolean =>
   isSecretName(key) || /sandbox|helper|proxy|container|permission/i.test(key);
 
 const descriptive = [
-  ...['name', 'serverName', 'title', 'display_name', 'description', '$schema', 'version', 'source'],
-  ...['icon', 'iconPath', 'faviconUrl', 'gallery', 'fromGalleryId', 'bundled', 'chatMenu'],
+  'name',
+  'serverName',
+  'title',
+  'display_name',
+  'description',
+  '$schema',
+  'version',
+  'source',
+  'icon',
+  'iconPath',
+  'faviconUrl',
+  'gallery',
+  'fromGalleryId',
+  'bundled',
+  'chatMenu',
 ];
 
 export class Translator {
@@ -166,7 +179,8 @@ export class Translator {
       return this.skip(`${start}, and only \`http:\` and \`https:\` are supported here.`);
     }
     const url = values.url(written);
-    const [table, variables] = [this.keys.table(...headerKeys), this.keys.table('env_http_headers')];
+    const table = this.keys.table(...headerKeys);
+    const variables = this.keys.table('env_http_headers');
     const headers = values.headers(table, variables ?? {}, this.keys.text('bearer_token_env_var'));
     return { url, ...(headers && { headers }) };
   }

@@ -169,7 +169,8 @@ export class Values {
     const [only] = references;
     if (only === undefined) return this.literal(joined(pieces), slot);
     const at = pieces.indexOf(only);
-    const [prefix, suffix] = [joined(pieces.slice(0, at)), joined(pieces.slice(at + 1))];
+    const prefix = joined(pieces.slice(0, at));
+    const suffix = joined(pieces.slice(at + 1));
     if (references.length === 1 && slot.secrets(prefix).length === 0 && slot.secrets(suffix).length === 0) {
       const place = { ...slot, prefix, suffix };
       if (only.kind === 'variable') return this.variable(only.name, only.fallback, place);

@@ -63,7 +63,8 @@ export function jobMembers(job: Job): number[] | undefined {
   for (let room = 64; room <= processIdList.most; room *= 2) {
     const list = Buffer.alloc(processIdList.idsAt + room * processIdList.idSize);
     const whole = kernel?.query(job, processIdList.class, list, list.length, null) as boolean | undefined;
-    const [all, listed] = [list.readUInt32LE(0), list.readUInt32LE(4)];
+    const all = list.readUInt32LE(0);
+    const listed = list.readUInt32LE(4);
     if (whole && all <= listed) {
       return Array.from({ length: listed }, (_, index) =>
         Number(list.readBigUInt64LE(processIdList.idsAt + index * processIdList.idSize)),

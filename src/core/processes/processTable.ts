@@ -79,7 +79,9 @@ export function parsePs(text: string): ProcessTable {
   for (const line of text.split('\n')) {
     const match = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(.*?)\s*$/.exec(line);
     if (!match || match[4]?.startsWith('Z')) continue;
-    const [pid, parent, group] = [Number(match[1]), Number(match[2]), Number(match[3])];
+    const pid = Number(match[1]);
+    const parent = Number(match[2]);
+    const group = Number(match[3]);
     table.set(pid, { pid, parent, group, session: 0, started: match[5] ?? '' });
   }
   return table;

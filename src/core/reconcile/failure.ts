@@ -37,7 +37,8 @@ export function described(cause: FailureCause, redact: (text: string) => string)
     return { reason: message, fix, takesDown: true, problems: () => cause.problems };
   }
   if (cause.kind === 'startFailed') {
-    const [reason, fix] = [redact(cause.failure.message), redact(cause.failure.fix)];
+    const reason = redact(cause.failure.message);
+    const fix = redact(cause.failure.fix);
     const start = { ...cause.failure, message: reason, fix };
     return { reason, fix, start, takesDown: true, problems: (at) => [startFailed(at, start)] };
   }

@@ -43,7 +43,8 @@ export function editOf(before: ConfiguredServer, after: ConfiguredServer | undef
   if (isEnabled(before) !== isEnabled(after)) return isEnabled(after) ? 'it was enabled' : 'it was disabled';
   if (after.kind === 'invalid') return before.kind === 'invalid' ? undefined : 'its entry has an error';
   if (before.kind === 'invalid') return 'the error in its entry was corrected';
-  const [{ launchHash, viewHash }, next] = [before.definition, after.definition];
+  const { launchHash, viewHash } = before.definition;
+  const next = after.definition;
   if (launchHash !== next.launchHash) return 'its launch was changed';
   return viewHash === next.viewHash ? undefined : 'its tools or limits were changed';
 }

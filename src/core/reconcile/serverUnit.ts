@@ -151,7 +151,8 @@ export class ServerUnit {
 
   /** The tools stay published. Leases end only for a person. For an agent, one starts if no other is live (L5). */
   async restart(by: 'a person' | 'an agent'): Promise<void> {
-    const [serving, definition] = [this.serving, startableDefinition(this.asked)];
+    const serving = this.serving;
+    const definition = startableDefinition(this.asked);
     if (!definition || serving?.definition.launchHash !== definition.launchHash) {
       if (definition) this.overtake();
       return this.start();

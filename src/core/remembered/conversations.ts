@@ -4,7 +4,8 @@ import { isObject } from '../base/isObject.js';
 import type { KnownConversations } from '../instances/serverConversations.js';
 
 const enough = 2;
-const [mostServers, mostConversations] = [200, 200];
+const mostServers = 200;
+const mostConversations = 200;
 /** The loss of a conversation that had an instance at the end of the window. */
 const restarted = 'MCP Toolsets was started again';
 

@@ -17,7 +17,8 @@ const ofOneTurn = 128 * 1024;
 
 export async function keptText(offer: RememberedOffer, redact: (text: string) => string): Promise<string | undefined> {
   const pieces: string[] = [];
-  let [length, looked] = [0, 0];
+  let length = 0;
+  let looked = 0;
   for (const piece of piecesOf(offer)) {
     length += piece.length;
     if (piece.length > longestPart || length > longestKept) return undefined;

@@ -98,7 +98,8 @@ export function withChanged(
   isOptional: boolean,
 ): Schema | undefined {
   if (isReferredTo(given, name)) return undefined;
-  let [isChanged, isElsewhere] = [false, false];
+  let isChanged = false;
+  let isElsewhere = false;
   const of = (part: Schema): Schema | undefined => {
     const { properties, allOf } = part;
     if (!given.steps.takeFor(sizeOf(part))) return undefined;
@@ -128,8 +129,16 @@ export function withChanged(
 
 /** Keywords that are, or may be, about every argument. */
 const ofAllNames = [
-  ...['additionalProperties', 'unevaluatedProperties', 'patternProperties', 'minProperties', 'maxProperties'],
-  ...['propertyNames', 'const', 'enum', '$dynamicRef', '$recursiveRef'],
+  'additionalProperties',
+  'unevaluatedProperties',
+  'patternProperties',
+  'minProperties',
+  'maxProperties',
+  'propertyNames',
+  'const',
+  'enum',
+  '$dynamicRef',
+  '$recursiveRef',
 ];
 
 /** A deeper part counts as one that names everything, because the walk must end. */

@@ -31,12 +31,14 @@ function withoutTool(filter: NameFilter, names: readonly string[], name: string)
   const { whitelist, blacklist } = filter;
   const isBlacklisted = anyOf(blacklist);
   const removed = whitelist.filter((text) => compilePattern(text).matches(name));
-  const [hasBlacklist, isOut] = [compileFilter(filter).blacklist.length > 0, isBlacklisted(name)];
+  const hasBlacklist = compileFilter(filter).blacklist.length > 0;
+  const isOut = isBlacklisted(name);
   if (removed.length === 0) return { whitelist, blacklist: [...blacklist, name] };
   if (!hasBlacklist && removed.some((text) => /^\*+$/.test(text))) return { whitelist: [], blacklist: [name] };
   const kept = whitelist.filter((text) => !removed.includes(text));
   // The whitelist wins, so its patterns take no exceptions. The other tools of a removed pattern are written instead.
-  const [isRemoved, isKept] = [anyOf(removed), anyOf(kept)];
+  const isRemoved = anyOf(removed);
+  const isKept = anyOf(kept);
   const isLost = (one: string): boolean => isRemoved(one) && !isKept(one) && (!hasBlacklist || isBlacklisted(one));
   const others = [...new Set(names)].filter((one) => one !== name && isValidName(one) && isLost(one));
   const next = { whitelist: [...kept, ...others], blacklist };

@@ -40,7 +40,8 @@ const mostEncodings = 5;
 
 /** Counts the steps `..` of a path in the most liberal reading: encoded, in wide or invisible characters, in any frame. */
 export function stepsUp(text: string): number {
-  let [plain, before] = [text, ''];
+  let plain = text;
+  let before = '';
   for (let times = 0; plain !== before; times++) {
     if (times > mostEncodings) return Infinity;
     before = plain;

@@ -227,7 +227,8 @@ function toItem(document: vscode.TextDocument, suggestion: Suggestion): vscode.C
 
 function toSymbol(document: vscode.TextDocument, entry: OutlineEntry): vscode.DocumentSymbol {
   const kind = entry.kind === 'server' ? vscode.SymbolKind.Module : vscode.SymbolKind.Property;
-  const [whole, key] = [rangeOf(document, entry.span), rangeOf(document, entry.keySpan)];
+  const whole = rangeOf(document, entry.span);
+  const key = rangeOf(document, entry.keySpan);
   const symbol = new DocumentSymbol(inert`${entry.name}`, inert`${entry.detail}`, kind, whole, key);
   symbol.children = entry.children.map((child) => toSymbol(document, child));
   return symbol;
@@ -246,7 +247,8 @@ function toAction(document: vscode.TextDocument, fix: QuickFix, diagnostic?: vsc
     action.command = { command: 'vscode.open', title: fix.title, arguments: [file] };
   }
   if (does.kind === 'secret') {
-    const [text, { edits }] = [document.getText(), does];
+    const text = document.getText();
+    const { edits } = does;
     const editsOf = (now: string | undefined): readonly TextEdit[] => {
       // The person may edit the file before the value is entered.
       if (now !== text) throw new Error('The file has changed. The value is kept, so use the fix again.');

@@ -22,7 +22,14 @@ export function registerAuthoring({ slot, secrets }: Shell): vscode.Disposable {
     languages.registerCompletionItemProvider(
       files,
       { provideCompletionItems: async (document, at) => (await load()).complete(document, at) },
-      ...[' ', ':', "'", '"', '[', '{', ',', '/'],
+      ' ',
+      ':',
+      "'",
+      '"',
+      '[',
+      '{',
+      ',',
+      '/',
     ),
     languages.registerHoverProvider(files, {
       provideHover: async (document, at) => (await load()).hover(document, at),

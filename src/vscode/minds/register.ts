@@ -99,6 +99,12 @@ function completeTeamFiles(slot: EngineSlot): vscode.Disposable {
         });
       },
     },
-    ...[' ', ':', "'", '"', '[', ',', '!'],
+    ' ',
+    ':',
+    "'",
+    '"',
+    '[',
+    ',',
+    '!',
   );
 }

@@ -4,7 +4,8 @@ import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { nextEvent } from '../../../src/core/base/events.js';
-import { watchFile, type FileContent, type WatchedFile } from '../../../src/core/files/watchedFile.js';
+import { watchFile, type WatchedFile } from '../../../src/core/files/watchedFile.js';
+import type { FileContent } from '../../../src/core/base/textFile.js';
 import { posixIt } from '../../support/notHere.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
 

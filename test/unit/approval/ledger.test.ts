@@ -1,15 +1,11 @@
 import assert from 'node:assert/strict';
 import { MemoryApprovals } from '../../support/core/memoryApprovals.js';
-import { MemoryStorage } from '../../support/core/memoryStorage.js';
 import { ApprovalLedger, type ApprovedServer } from '../../../src/core/approval/ledger.js';
 import type { LaunchDescription } from '../../../src/core/approval/fingerprint.js';
 
 function launch(server: string, fingerprint: string, source = '/ws/.minds/mcp.yaml'): LaunchDescription {
   return { server, source, fingerprint, parts: [{ label: 'command', shown: fingerprint }] };
 }
-
-/** The earlier key of the approvals of a workspace. */
-const key = 'mcpToolsets.approvals';
 
 describe('approval ledger (S1)', () => {
   let store: MemoryApprovals;
@@ -162,24 +158,6 @@ describe('approval ledger (S1)', () => {
     assert.equal((await open()).judge(launch('a', '2', home)), 'pending');
   });
 
-  it('earlier approvals of a workspace move once, without revoked ones', async () => {
-    const storage = new MemoryStorage();
-    const earlier = [launch('a', '1'), launch('b', '2'), { server: 7 }];
-    await storage.update(key, earlier);
-    const first = new ApprovalLedger({ store, asks: () => asks });
-    await first.load(storage);
-    assert.deepEqual([first.judge(launch('a', '1')), first.judge(launch('b', '2'))], ['approved', 'approved']);
-    assert.equal(storage.get(key), undefined);
-    await first.revoke({ server: 'a', source: '/ws/.minds/mcp.yaml' });
-    // Another workspace has the same folder and another storage.
-    await storage.update(key, earlier);
-    const second = new ApprovalLedger({ store, asks: () => asks });
-    await second.load(storage);
-    assert.deepEqual([second.judge(launch('a', '1')), second.judge(launch('b', '2'))], ['pending', 'approved']);
-    await second.approve([launch('a', '1')]);
-    assert.equal((await open()).judge(launch('a', '1')), 'approved');
-  });
-
   const whole = { version: 1, approvals: [launch('a', '1')] };
   for (const [text, why] of [
     ['text', /no whole JSON/],
@@ -195,16 +173,12 @@ describe('approval ledger (S1)', () => {
   ] as const) {
     it(`a store that was not understood approves nothing, says so and stays: ${text.slice(0, 120)} (S1h)`, async () => {
       store = new MemoryApprovals(text);
-      const earlier = new MemoryStorage();
-      await earlier.update(key, [launch('a', '1')]);
-      const ledger = new ApprovalLedger({ store, asks: () => asks });
-      await ledger.load(earlier);
+      const ledger = await open();
       assert.match(ledger.problem ?? '', why);
       assert.equal(ledger.judge(launch('a', '1')), 'pending');
       await assert.rejects(ledger.approve([launch('b', '2')]), why);
       await assert.rejects(ledger.revoke(launch('c', '3')), why);
       assert.equal(store.text, text);
-      assert.ok(earlier.get(key), 'the approvals of the workspace wait until the store is usable');
       store.text = JSON.stringify(whole);
       await store.open();
       assert.deepEqual([ledger.problem, ledger.judge(launch('a', '1'))], [undefined, 'approved']);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { watchFile, type Disk, type FileContent, type WatchedFile } from '../../../src/core/files/watchedFile.js';
+import { watchFile, type Disk, type WatchedFile } from '../../../src/core/files/watchedFile.js';
+import type { FileContent } from '../../../src/core/base/textFile.js';
 import { FakeClock, rest } from '../../support/fakes/fakeClock.js';
 
 type Fault = { readonly code: string };

@@ -120,7 +120,8 @@ export function serverPair(nodes: EditNodes, server: string): ReturnType<EditNod
 
 function sparingOthers(text: string, server: string, made: Edits): Edits {
   if (!made) return undefined;
-  const [before, after] = [serverValues(text), serverValues(edits.applyEdits(text, made))];
+  const before = serverValues(text);
+  const after = serverValues(edits.applyEdits(text, made));
   if (!before || !after || before.size !== after.size) return undefined;
   for (const [id, body] of before) if (id !== server && !isDeepStrictEqual(body, after.get(id))) return undefined;
   return made;
@@ -231,6 +232,7 @@ export function changesLaunchAt(before: string, now: string, caret: number): boo
   const entries = [...servers.keys()].map((id) => ({ id, start: nodes.startOf(serverPair(nodes, id)?.pair.key) }));
   const { id } = entries.filter(({ start }) => start <= caret).sort((a, b) => b.start - a.start)[0] ?? {};
   if (id === undefined) return false;
-  const [was, is] = [serverValues(before)?.get(id) ?? {}, servers.get(id) ?? {}];
+  const was = serverValues(before)?.get(id) ?? {};
+  const is = servers.get(id) ?? {};
   return launchKeys.some((key) => !isDeepStrictEqual(was[key], is[key]));
 }

@@ -269,7 +269,8 @@ function readOAuth(reader: EntryReader, entry: MapEntry | undefined): OAuthSetti
     return found && readValue(reader, found, `\`${key}\``, '{ env: NAME }');
   };
   const issuer = readIssuer(reader, entries.get('issuer'));
-  const [clientSecret, privateKey] = [secret('clientSecret'), secret('privateKey')];
+  const clientSecret = secret('clientSecret');
+  const privateKey = secret('privateKey');
   const scopesFix = 'Write a list, for example `scopes: [read]`.';
   const scopes = reader.texts(entries.get('scopes'), 'An item of `scopes`', scopesFix) ?? [];
   const portFix =

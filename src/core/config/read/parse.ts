@@ -1,5 +1,5 @@
 /** Never throws. A refused file has an error and no servers. Problems are in the order of the file (C1 to C4). */
-import type { Place, Problem } from '../../base/problem.js';
+import { byPlace, type Place, type Problem } from '../../base/problem.js';
 import { describe, type Entries, EntryReader } from './entryReader.js';
 import { launchHashOf, viewHashOf } from '../hash.js';
 import { readLaunch } from './launch.js';
@@ -111,11 +111,11 @@ export function accepted(
   servers: readonly ConfiguredServer[],
   found: readonly Problem[],
 ): ParsedSource {
-  return { kind: 'accepted', file, folder, origin, servers, problems: inFileOrder(found) };
+  return { kind: 'accepted', file, folder, origin, servers, problems: found.toSorted(byPlace) };
 }
 
 export function refused(file: string, found: readonly Problem[]): ParsedSource {
-  return { kind: 'refused', file, problems: inFileOrder(found) };
+  return { kind: 'refused', file, problems: found.toSorted(byPlace) };
 }
 
 function checkRoot(reader: EntryReader, root: MapNode): void {
@@ -148,11 +148,4 @@ function serversOf(reader: EntryReader, root: MapNode): Entries | undefined {
     return reader.error('servers-not-a-map', reader.places.value(servers), message, fix);
   }
   return reader.entries(servers.value, reader.places.key(servers), problems.duplicateServer);
-}
-
-function inFileOrder(found: readonly Problem[]): Problem[] {
-  return [...found].sort((a, b) => {
-    const [first, second] = [a.place.range.start, b.place.range.start];
-    return first.line - second.line || first.character - second.character;
-  });
 }

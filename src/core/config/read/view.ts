@@ -274,7 +274,8 @@ function readArgument(reader: EntryReader, entry: MapEntry, map: MapNode): Argum
   const patterns = readAllowed(reader, allow);
   if (!fixed && !byDefault && !allow) {
     return reader.missing(entries, ['fixed', 'default', 'allow'], () => {
-      const [what, expected] = [`\`${entry.key}\``, '`fixed`, `default` or `allow`'];
+      const what = `\`${entry.key}\``;
+      const expected = '`fixed`, `default` or `allow`';
       return problems.wrongType(reader.places.value(entry), what, expected, describe(entry.value), fix);
     });
   }

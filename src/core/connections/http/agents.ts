@@ -12,7 +12,8 @@ export interface HttpAgents {
 export type MakeAgents = (options: http.AgentOptions) => HttpAgents;
 
 export const directAgents: MakeAgents = (options) => {
-  const [plain, secure] = [new http.Agent(options), new https.Agent(options)];
+  const plain = new http.Agent(options);
+  const secure = new https.Agent(options);
   return {
     for: ({ protocol }) => (protocol === 'https:' ? secure : plain),
     destroy: () => {

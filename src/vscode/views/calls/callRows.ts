@@ -46,7 +46,8 @@ function rowsIn(parent: string, facts: readonly NumberedFact[], options: CallRow
 }
 
 function pageRow(id: string, below: readonly NumberedFact[], { now }: CallRowOptions): CallRow {
-  const [newest, oldest] = [below[0]?.fact.at ?? now, below.at(-1)?.fact.at ?? now];
+  const newest = below[0]?.fact.at ?? now;
+  const oldest = below.at(-1)?.fact.at ?? now;
   const label = `${timeOf(oldest, now)} to ${timeOf(newest, now)}`;
   const summary = [summaryOf(below)];
   return {

@@ -40,7 +40,8 @@ export class ReadOnlyDocuments implements vscode.Disposable {
   /** Shows two texts as a difference, in place of earlier ones. Resolves to the document of the second one. */
   async compare(before: NamedText, after: NamedText, title: string): Promise<vscode.Uri> {
     await this.closeTabs();
-    const [left, right] = [this.add(...before), this.add(...after)];
+    const left = this.add(...before);
+    const right = this.add(...after);
     await vscode.commands.executeCommand('vscode.diff', left, right, title, { preview: false });
     return right;
   }

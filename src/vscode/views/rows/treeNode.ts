@@ -59,7 +59,8 @@ export function row({ label, words, spoken, lines, changed, ...rest }: RowParts)
 }
 
 export function group(parent: string, server: string, label: string, key: string, children: TreeNode[]): TreeNode[] {
-  const [words, icon] = [[`${children.length}`], { id: groupIcons[key] ?? 'server-process' }];
+  const words = [`${children.length}`];
+  const icon = { id: groupIcons[key] ?? 'server-process' };
   const texts = { label, words, spoken: [label, ...words], context: `group ${key}` };
   const node = row({ id: `${parent}/${key}`, kind: 'group', server, ...texts, icon, initially: 'collapsed', children });
   return children.length === 0 ? [] : [node];

@@ -49,7 +49,7 @@ export interface SignInBrowser {
 export type SignInStatus =
   | { readonly kind: 'none' }
   /** `why` is a sentence; `since` is in epoch milliseconds; `fix` is set if signing in in a browser would not help. */
-  | { readonly kind: 'needed'; readonly why: string; readonly since: number; readonly fix?: string }
+  | { readonly kind: 'needed'; readonly why: string; readonly since: number; readonly fix?: string | undefined }
   /** `lacks` holds further scopes the server wants for some of its work. */
   | { readonly kind: 'signedIn'; readonly lacks: string | undefined };
 

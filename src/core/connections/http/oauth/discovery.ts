@@ -84,7 +84,8 @@ export async function discover(discovery: Discovery): Promise<Authority> {
 }
 
 function isSameResource(resource: string, server: URL): boolean {
-  const [one, other] = [new URL(resource), new URL(server)];
+  const one = new URL(resource);
+  const other = new URL(server);
   for (const url of [one, other]) url.pathname = url.pathname.replace(/\/$/, '');
   return one.href === other.href;
 }
@@ -142,7 +143,8 @@ export function placesElsewhere(authority: Authority): string[] {
   const site = new URL(issuer);
   const base = basePath(site);
   const isOfSite = ({ origin, pathname, protocol }: URL): boolean => {
-    if (origin !== site.origin) return origin.endsWith(`.${site.host}`) && [protocol, site.protocol].every(isHttps);
+    if (origin !== site.origin)
+      return origin.endsWith(`.${site.host}`) && protocol === 'https:' && site.protocol === 'https:';
     return base === '' || (`${pathname}/`.startsWith(`${base}/`) && !ambiguousPath.test(pathname));
   };
   return [...new Set(urls.filter((url) => !isOfSite(url)).map(({ href }) => placeOf(authority, href)))];
@@ -161,7 +163,6 @@ function basePath({ pathname }: URL): string {
 
 /** Some servers read these as steps in a path. */
 const ambiguousPath = /%(?:2f|5c|25)|\/\.\.?;/i;
-const isHttps = (protocol: string): boolean => protocol === 'https:';
 
 /** Throws if a message to an address could be read on the way, or a stranger directs it to this machine. */
 export function checkAddress({ issuer }: Authority, target: string): void {

@@ -300,7 +300,6 @@ export class OAuthAccess implements HttpAccess {
     const { clock } = this.deps;
     const fetchFn = this.fetchFor(signal);
     const { programGrant, renewed } = await import('./renewal.js');
-    const { loadOAuthSdk } = await import('./sdk.js');
     if (launch.oauth?.grant === 'client_credentials') {
       const authority = await this.discovered(signal, false);
       const scope = this.wantedScope(authority);
@@ -308,7 +307,7 @@ export class OAuthAccess implements HttpAccess {
     }
     const { client } = grant ?? {};
     if (!client || grant?.tokens.refresh_token === undefined) return undefined;
-    return await renewed(loadOAuthSdk(), { ...grant, client }, fetchFn, clock);
+    return await renewed({ ...grant, client }, fetchFn, clock);
   }
 
   private async revoke(grant: Grant): Promise<void> {
@@ -389,7 +388,7 @@ export class OAuthAccess implements HttpAccess {
 
   private lack(why: string, fix?: string): void {
     const since = this.status.kind === 'needed' ? this.status.since : this.deps.clock.now();
-    this.become({ kind: 'needed', why, since, ...(fix !== undefined && { fix }) });
+    this.become({ kind: 'needed', why, since, fix });
   }
 
   private become(status: SignInStatus): void {
