@@ -389,13 +389,7 @@ const notFed: Readonly<Record<string, readonly string[]>> = {
     'forget',
   ],
   'It asks a listener, and reads no more of its answer than a proof has.': ['knowsToken'],
-  'It puts the text into another one and does not look at it.': [
-    'duplicateServer',
-    'idInOtherFolder',
-    'serverShadowed',
-    'reviewOf',
-    'note',
-  ],
+  'It puts the text into another one and does not look at it.': ['reviewOf', 'note'],
 };
 
 describe('long texts in files, and of newer servers and pages', function () {

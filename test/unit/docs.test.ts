@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { problemCodes } from '../../src/core/base/problem.js';
+import { problemCodes } from '../support/problemCodes.js';
 import { keysOf } from '../../src/core/config/keys.js';
 import manifest from '../../package.json';
 

@@ -1,5 +1,6 @@
 /** A fix needs the mistake in the present text (E1). `safe` fixes change no working part, so they may go together. */
-import { runtimeCodes, type Problem, type ProblemCode } from '../base/problem.js';
+import type { Problem } from '../base/problem.js';
+import { isOfRun, type ProblemCode } from '../base/problemCatalogue.js';
 import { EditNodes, isAlias, isAnchored, isMap, isScalar } from '../yaml/editNodes.js';
 import * as edits from '../yaml/edits.js';
 import { nearest } from '../base/nearest.js';
@@ -42,8 +43,6 @@ export interface QuickFixDeps extends Pick<CompletionDeps, 'tools' | 'variables'
 }
 
 const mostOffered = 20;
-
-const runtime: ReadonlySet<ProblemCode> = new Set<ProblemCode>(runtimeCodes);
 
 type PatternSymbol = Extract<ConfigSymbol, { kind: 'pattern' }> & { readonly written: string };
 type NamedSymbol = Extract<ConfigSymbol, { kind: 'variable' | 'secret' }>;
@@ -132,7 +131,7 @@ export class QuickFixes {
       'editor-toolset-hidden':
         rival === undefined ? [] : command(`Remove "${server}" from ${rival}…`, 'removeRivals', true),
     };
-    const isRuntime = runtime.has(code);
+    const isRuntime = isOfRun(code);
     const isOff = severity === 'error' || isRuntime || code === 'too-many-tools';
     return [
       ...(special[code] ?? []),

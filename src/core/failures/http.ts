@@ -1,4 +1,4 @@
-import type { ProblemCode } from '../base/problem.js';
+import type { ProblemCode } from '../base/problemCatalogue.js';
 import { isSecretName } from '../base/secrets.js';
 import { everySyntax, foreignReference } from '../config/foreignReferences.js';
 import type { EnvValue, HttpLaunch } from '../config/model.js';

@@ -1,4 +1,5 @@
-import type { Problem, ProblemCode } from '../base/problem.js';
+import type { Problem } from '../base/problem.js';
+import type { ProblemCode } from '../base/problemCatalogue.js';
 import { errorCodes, type RpcError } from '../protocol/errors.js';
 import { shortened } from '../protocol/inBrief.js';
 import type { TransportFailure } from './transportFailure.js';

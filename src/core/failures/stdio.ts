@@ -1,4 +1,4 @@
-import type { ProblemCode } from '../base/problem.js';
+import type { ProblemCode } from '../base/problemCatalogue.js';
 import { mask, withoutArgumentSecrets, withoutSecrets } from '../base/secrets.js';
 import type { StdioLaunch } from '../config/model.js';
 import type { PathSearch, Unstartable } from '../processes/program.js';

@@ -7,10 +7,10 @@
  */
 import { isObject } from '../base/isObject.js';
 import type { Problem } from '../base/problem.js';
+import { problemOf } from '../base/problemOf.js';
 import { commandReferences } from '../config/read/launchReferences.js';
 import { isEnabled, type ConfiguredServer, type Launch, type ServerDefinition } from '../config/model.js';
 import { compilePattern } from '../tools/patterns.js';
-import { problem } from '../tools/problems.js';
 
 export interface ServerLists {
   readonly allowed: unknown;
@@ -88,7 +88,5 @@ function plainUrl(url: string): string | undefined {
 function serverBarred({ id, places, launch }: ServerDefinition, setting: string): Problem {
   const names = printedPlaces(launch).size === 0 ? 'names it' : 'names it, or may name a value that a program prints';
   const how = setting === 'chat.mcp.deniedServers' ? names : 'does not name it';
-  const message = `The server "${id}" is not started, because the list "${setting}" of the editor ${how}.`;
-  const fix = 'Ask whoever administers the editor to change that list, or remove the server.';
-  return problem({ server: id, places }, 'server-barred', 'warning', message, fix);
+  return problemOf('server-barred', { server: id, places }, { setting, how });
 }

@@ -3,13 +3,13 @@ import { appFault } from '../apps/appResource.js';
 import { appOf } from '../apps/toolMeta.js';
 import type { Redactor } from '../base/log.js';
 import type { Problem } from '../base/problem.js';
-import { clipped } from '../base/text.js';
+import { problemOf } from '../base/problemOf.js';
+import { clipped, shortList } from '../base/text.js';
 import type { InstancePool, PoolFailure } from '../instances/pool.js';
 import { errorCodes } from '../protocol/errors.js';
 import type { OtherOutcome } from '../protocol/request.js';
 import type { PublishedTool } from '../tools/catalogue.js';
 import type { At } from '../tools/problems.js';
-import { appUnusable } from './problems.js';
 
 const mostPages = 32;
 const longestUri = 200;
@@ -53,8 +53,9 @@ export class AppPages {
 
   problems(at: At): Problem[] {
     return [...this.faults].flatMap(([uri, fault]) => {
-      const names = this.tools.flatMap(({ original, tool }) => (appOf(tool) === uri ? [original] : []));
-      return fault === undefined || names.length === 0 ? [] : [appUnusable(at, clipped(uri, longestUri), names, fault)];
+      const names = this.tools.flatMap(({ original, tool }) => (appOf(tool) === uri ? [`"${original}"`] : []));
+      if (fault === undefined || names.length === 0) return [];
+      return [problemOf('app-unusable', at, { uri: clipped(uri, longestUri), fault, names: shortList(names, 5) })];
     });
   }
 

@@ -1,9 +1,10 @@
 /** Why a definition does not serve, or the fault of the one in service: a failed operation with its time. */
 import type { Problem } from '../base/problem.js';
+import { problemOf } from '../base/problemOf.js';
 import type { StartFailure } from '../connections/connection.js';
 import type { Services } from '../instances/services.js';
 import type { At } from '../tools/problems.js';
-import { connectionLost, startFailed } from './problems.js';
+import { startFailed } from './problems.js';
 
 export type FailureCause =
   | { readonly kind: 'startFailed'; readonly failure: StartFailure }
@@ -45,5 +46,10 @@ export function described(cause: FailureCause, redact: (text: string) => string)
   const lost = redact(cause.cause);
   const before = cause.final ? 'It ended again and again, so it is no longer restarted: ' : '';
   const fix = 'Restart it, edit its entry, or let the next call start it. Its log shows its last output.';
-  return { reason: before + lost, fix, takesDown: cause.final, problems: (at) => [connectionLost(at, lost)] };
+  return {
+    reason: before + lost,
+    fix,
+    takesDown: cause.final,
+    problems: (at) => [problemOf('connection-lost', at, { cause: lost.replace(/\.$/, '') })],
+  };
 }

@@ -8,7 +8,8 @@ import { isEnabled, startOfFile, type ConfiguredServer, type Launch, type Server
 import type { SignInStatus } from '../connections/http/oauth/contract.js';
 import { type ExcludedTool, noResources, type Toolset } from '../tools/catalogue.js';
 import { savedTokens } from '../tools/tokens.js';
-import { approvalPending, refreshFailed, signInProblems } from './problems.js';
+import { problemOf } from '../base/problemOf.js';
+import { signInProblems } from './problems.js';
 import type { ServerUnit } from './serverUnit.js';
 
 export type ServerState =
@@ -97,9 +98,13 @@ export function problemsOf(facts: UnitFacts, signIn: SignInStatus = notAsked): r
   const failures = [facts.failure, serving?.failure].filter((one) => one?.start?.code !== 'sign-in-needed');
   return [
     ...problems,
-    ...(facts.approval.kind === 'pending' ? [approvalPending(at, serving !== undefined)] : []),
+    ...(facts.approval.kind === 'pending'
+      ? [problemOf(serving ? 'approval-pending:changed' : 'approval-pending', at, {})]
+      : []),
     ...(inFile?.pages.problems(at) ?? []),
-    ...(serving?.refreshFailure === undefined ? [] : [refreshFailed(at, serving.refreshFailure)]),
+    ...(serving?.refreshFailure === undefined
+      ? []
+      : [problemOf('refresh-failed', at, { detail: serving.refreshFailure })]),
     ...signInProblems(at, signIn),
     ...failures.flatMap((failure) => failure?.problems(at) ?? []),
   ];

@@ -1,9 +1,10 @@
 /** Parses `.minds/team.yaml` (D2). Never throws. A bad member or grant costs itself. Keys of other programs stay. */
 import type { Place, Problem } from '../base/problem.js';
+import { problemOf } from '../base/problemOf.js';
 import { describe, NodeReader } from '../config/read/entryReader.js';
 import { nearest } from '../base/nearest.js';
 import type { SourceText } from '../config/model.js';
-import { firstEntry, problem, shortened, wrongType } from '../config/problems.js';
+import { firstEntry, shortened } from '../config/problems.js';
 import { readYamlFile } from '../config/read/yamlProblems.js';
 import { isEmpty, textOf, type MapEntry, type ValueNode, type MapNode } from '../yaml/valueNodes.js';
 import { type ConfiguredToolset, type Grant, grantOf } from './grants.js';
@@ -46,7 +47,8 @@ class TeamReader extends NodeReader {
     if (isEmpty(root)) return { members: [], spokesperson: undefined };
     const fix = 'Begin the file with `members:` and a key for each member below it.';
     if (root.kind !== 'map') {
-      return this.note(wrongType(this.places.visible(root.span), 'The file', 'a map', describe(root), fix));
+      const given = { what: 'The file', expected: 'a map', found: describe(root), fix };
+      return this.report('wrong-type', this.places.visible(root.span), given);
     }
     this.checkKeys(root, rootKeys);
     const entry = root.entries.get('members');
@@ -62,7 +64,7 @@ class TeamReader extends NodeReader {
 
   private member(entry: MapEntry, defaults: readonly PlacedGrant[]): Member | undefined {
     const place = this.places.key(entry);
-    if (!idRule.test(entry.key)) return this.note(memberIdInvalid(place, entry.key));
+    if (!idRule.test(entry.key)) return this.report('member-id-invalid', place, { id: shortened(entry.key) });
     const { key: id } = entry;
     if (isEmpty(entry.value)) return { id, name: id, purpose: undefined, grants: defaults, place };
     const table = this.memberTable(entry, `Write its keys below \`${id}:\`.`, `Member \`${id}\``);
@@ -89,13 +91,15 @@ class TeamReader extends NodeReader {
       const text = wordOf(item);
       const grant = text === undefined ? undefined : grantOf(text);
       if (grant && (grant.kind === 'all' || grant.id !== '')) return [{ grant, place }];
-      this.note(wrongType(place, 'An item of `toolsets`', 'a toolset id', describe(item), fix));
+      const given = { what: 'An item of `toolsets`', expected: 'a toolset id', found: describe(item), fix };
+      this.report('wrong-type', place, given);
       return [];
     });
     const grantsAll = grants.some(({ grant }) => grant.kind === 'all');
     const granted = new Set(grants.flatMap(({ grant }) => (grant.kind === 'toolset' ? [grant.id] : [])));
     for (const { grant, place } of grantsAll ? [] : grants) {
-      if (grant.kind === 'except' && !granted.has(grant.id)) this.note(grantWithoutEffect(place, grant.id));
+      if (grant.kind !== 'except' || granted.has(grant.id)) continue;
+      this.report('grant-without-effect', place, { id: shortened(grant.id) });
     }
     return grants;
   }
@@ -105,8 +109,12 @@ class TeamReader extends NodeReader {
     if (!entry || isEmpty(entry.value)) return undefined;
     const id = wordOf(entry.value) ?? '';
     if (members.some((member) => member.id === id)) return id;
-    const ids = members.map((member) => member.id);
-    return this.note(memberUnknown(this.places.value(entry), id, nearest(id, ids)));
+    const meant = nearest(
+      id,
+      members.map((member) => member.id),
+    );
+    const fix = meant === undefined ? 'Write the id of one of the `members`.' : `Write \`${meant}\`.`;
+    return this.report('member-unknown', entry, { id: shortened(id), fix });
   }
 
   /** Only misspelt keys of ours are reported, because the file has keys for other programs too. */
@@ -115,7 +123,7 @@ class TeamReader extends NodeReader {
       if (this.room === 0) return;
       const meant = known.includes(entry.key) || entry.key.length < 5 ? undefined : nearest(entry.key, known);
       if (meant === undefined || table.entries.has(meant)) continue;
-      this.note(keyMisspelt(this.places.key(entry), entry.key, meant));
+      this.report('unknown-key:ofTeam', this.places.key(entry), { key: shortened(entry.key), meant });
     }
   }
 }
@@ -133,47 +141,13 @@ function lineOf(node: ValueNode | undefined): string | undefined {
   return texts.join('; ').replace(/\s+/g, ' ').trim().slice(0, 1000) || undefined;
 }
 
-function memberIdInvalid(place: Place, id: string): Problem {
-  const message = `Member id \`${shortened(id)}\` may hold only ASCII letters, digits, \`_\` and \`-\`, 1 to 64 of them.`;
-  return problem('member-id-invalid', 'error', place, message, 'Rename the member; `name:` may be any text.');
-}
-
-function memberUnknown(place: Place, id: string, meant: string | undefined): Problem {
-  const message = `There is no member \`${shortened(id)}\`.`;
-  const fix = meant === undefined ? 'Write the id of one of the `members`.' : `Write \`${meant}\`.`;
-  return problem('member-unknown', 'error', place, message, fix);
-}
-
-function memberInOtherFolder(place: Place, id: string, first: Place): Problem {
-  const message = `Member \`${id}\` is already in \`${first.file}\`; this entry is left out.`;
-  return problem('member-in-other-folder', 'error', place, message, 'Rename one of the two.', firstEntry(first));
-}
-
-function keyMisspelt(place: Place, key: string, meant: string): Problem {
-  const message = `Unknown key \`${shortened(key)}\`; did you mean \`${meant}\`?`;
-  return problem('unknown-key', 'warning', place, message, `Rename it to \`${meant}\`.`);
-}
-
-function grantWithoutEffect(place: Place, id: string): Problem {
-  const message = `\`!${shortened(id)}\` takes away a toolset that this list does not grant.`;
-  const fix = "Begin the list with `'*'` to grant every other toolset, or remove the item.";
-  return problem('grant-without-effect', 'warning', place, message, fix);
-}
-
 function toolsetUnknown(place: Place, id: string, ids: readonly string[]): Problem {
   const meant = nearest(id, ids);
   // Other programs with this file may have separate toolsets.
-  const message = `There is no toolset \`${shortened(id)}\`: no config file has a server of that id.`;
   const known = ids.map((one) => `\`${one}\``).join(', ');
   const otherwise = `Add the server to \`.minds/mcp.yaml\`, or ${known === '' ? 'remove the item' : `write one of ${known}`}.`;
   const fix = meant === undefined ? otherwise : `Write \`${meant}\`.`;
-  return problem('toolset-unknown', 'warning', place, message, fix);
-}
-
-function toolsetDeferred(place: Place, { id, down }: ConfiguredToolset): Problem {
-  const message = `Toolset \`${id}\` has no tools now: its server is ${down ?? 'up'}. The member gets them as soon as the server is up.`;
-  const fix = 'No action needed if this is what you want; otherwise see the problems of the server.';
-  return problem('toolset-deferred', 'information', place, message, fix);
+  return problemOf('toolset-unknown', place, { id: shortened(id), fix });
 }
 
 /** A problem at each grant of a missing toolset. @param passing toolsets with starting servers cause no problem */
@@ -191,7 +165,7 @@ export function grantProblems(
     const toolset = byId.get(grant.id);
     if (!toolset) return [toolsetUnknown(place, grant.id, [...byId.keys()])];
     const isDeferred = grant.kind === 'toolset' && toolset.down !== undefined && !passing.has(grant.id);
-    return isDeferred ? [toolsetDeferred(place, toolset)] : [];
+    return isDeferred ? [problemOf('toolset-deferred', place, { id: toolset.id, state: toolset.down ?? 'up' })] : [];
   });
 }
 
@@ -201,8 +175,10 @@ export function mergedTeams(teams: readonly Team[]): { readonly teams: readonly 
   const problems: Problem[] = [];
   const isFirst = ({ id, place }: Member): boolean => {
     const earlier = first.get(id);
-    if (earlier) problems.push(memberInOtherFolder(place, id, earlier));
-    else first.set(id, place);
+    if (earlier) {
+      const related = firstEntry(earlier);
+      problems.push(problemOf('member-in-other-folder', place, { id, file: earlier.file, related }));
+    } else first.set(id, place);
     return earlier === undefined;
   };
   return { teams: teams.map((team) => ({ ...team, members: team.members.filter(isFirst) })), problems };

@@ -2,6 +2,7 @@
 import { appOf, isForAppAlone } from '../apps/toolMeta.js';
 import type { Problem } from '../base/problem.js';
 import { perObject } from '../base/perObject.js';
+import { problemOf } from '../base/problemOf.js';
 import { clipped } from '../base/text.js';
 import { atOnce, type Sliced } from '../base/turns.js';
 import type { ServerDefinition, ToolOverride } from '../config/model.js';
@@ -45,7 +46,7 @@ export function* curateInSlices(
   const names = listed.tools.flatMap(({ name }) => (name.length > longestMatched ? [] : [name]));
   if (isTooMuchToMatch(patternsOf(filter), names)) {
     const rest = yield* curateInSlices({ ...rules, tools: noLists }, { ...listed, tools: [] }, report);
-    return { ...rest, problems: [problems.listTooLong(at, 'tools'), ...rest.problems] };
+    return { ...rest, problems: [problemOf('list-too-long', at, { of: 'tools' }), ...rest.problems] };
   }
   const { verdicts, idle } = yield* sift(filter, names, listed.tools);
   const found = idle.map((pattern): Problem => problems.patternWithoutEffect(at, 'tools', pattern));
@@ -55,9 +56,16 @@ export function* curateInSlices(
   const listedTwice = new Set<string>();
   const seen = new Set<string>();
 
-  if (listed.declaresNone === true && !listed.prompts && !listed.resources) found.push(problems.nothingDeclared(at));
-  if (listed.failure) found.push(problems.toolsNotListed(at, listed.failure));
-  for (const entry of listed.malformed) found.push(problems.toolMalformed(at, entry.name, entry.detail));
+  if (listed.declaresNone === true && !listed.prompts && !listed.resources) {
+    found.push(problemOf('list-incomplete:nothing', at, {}));
+  }
+  if (listed.failure) {
+    const { message, fix } = listed.failure;
+    found.push(problemOf('list-failed', at, { said: `${message} Its prompts and resources are published.`, fix }));
+  }
+  for (const { name, detail } of listed.malformed) {
+    found.push(problemOf('tool-malformed', at, { name: problems.shown(name), detail }));
+  }
   const take = (tool: OfferedTool): void => {
     const original = tool.name;
     const forAppAlone = isForAppAlone(tool);
@@ -83,19 +91,27 @@ export function* curateInSlices(
       return leaveOut({ kind: 'publishedNameInvalid', published }, problem);
     }
     const { unusable: detail, refused, outputLeftOut, readable } = lookedAt(tool);
-    if (detail !== undefined)
-      return leaveOut({ kind: 'schema', detail }, problems.schemaUnusable(at, original, detail));
+    if (detail !== undefined) {
+      const problem = problemOf('schema-unusable', at, { tool: original, detail });
+      return leaveOut({ kind: 'schema', detail }, problem);
+    }
     const earlier = originalOf.get(published);
     if (earlier !== undefined && !forAppAlone) {
-      return void twice.push(problems.nameTwiceInServer(at, published, earlier, original));
+      const place = rules.places.keyAt(['transform']);
+      twice.push(problemOf('name-twice-in-server', at, { first: earlier, tool: original, published, place }));
+      return;
     }
     const override = rules.overrides?.get(original);
     const changed = override && changedBy(override)(readable);
     for (const fault of changed?.faults ?? []) found.push(problems.overrideFault(at, original, fault));
     const unusable = changed?.faults.find(({ kind }) => kind === 'unusable');
     if (unusable) return leaveOut({ kind: 'override', argument: unusable.argument });
-    if (refused !== undefined) found.push(problems.editorSchemaRefused(at, original, refused));
-    if (outputLeftOut !== undefined) found.push(problems.outputSchemaLeftOut(at, original, outputLeftOut));
+    if (refused !== undefined) {
+      found.push(problemOf('editor-schema-refused', at, { tool: original, detail: refused }));
+    }
+    if (outputLeftOut !== undefined) {
+      found.push(problemOf('output-schema-left-out', at, { name: original, detail: outputLeftOut }));
+    }
     if (!forAppAlone) originalOf.set(published, original);
     (forAppAlone ? appTools : tools).push({
       original,
@@ -120,11 +136,13 @@ export function* curateInSlices(
     }
   }
   for (const name of rules.overrides?.keys() ?? []) {
-    if (!listed.tools.some((tool) => tool.name === name)) found.push(problems.overrideOfNoTool(at, name));
+    if (listed.tools.some((tool) => tool.name === name)) continue;
+    const place = rules.places.keyAt(['tools', 'override', name]);
+    found.push(problemOf('override-unknown:noTool', at, { name: problems.shown(name), place }));
   }
   const [first, ...more] = problems.fewOfEach(twice);
   if (first) return { kind: 'refused', problems: [first, ...more] };
-  for (const name of listedTwice) found.push(problems.toolListedTwice(at, name));
+  for (const name of listedTwice) found.push(problemOf('tool-listed-twice', at, { name }));
   const apps = new Set(tools.flatMap(({ tool }) => appOf(tool) ?? []));
   const { problems: besides, ...curated } = yield* curatePromptsAndResources(rules, listed, report, apps);
   return {

@@ -2,6 +2,7 @@
 import { appTooLarge, bytesIn } from '../apps/appResource.js';
 import { isObject } from '../base/isObject.js';
 import type { Problem } from '../base/problem.js';
+import { problemOf } from '../base/problemOf.js';
 import { asText } from '../base/text.js';
 import type { Sliced } from '../base/turns.js';
 import type { PromptSelection, ResourceSelection, ServerDefinition } from '../config/model.js';
@@ -92,7 +93,7 @@ function* keptNames(
   spared?: ReadonlySet<string>,
 ): Sliced<ReadonlySet<string>> {
   const { malformed, failure } = listed;
-  if (failure !== undefined) found.push(problems.listIncomplete(at, of, failure));
+  if (failure !== undefined) found.push(problemOf('list-incomplete', at, { of, detail: failure }));
   const most = of === 'prompts' ? longestMatched : longestUri;
   const tooLong = all.filter(({ length }) => length > most);
   const detail = `is named by more than ${most} characters`;
@@ -101,7 +102,7 @@ function* keptNames(
   }
   const names = all.filter(({ length }) => length <= most);
   if (isTooMuchToMatch(patternsOf(filter), names)) {
-    found.push(problems.listTooLong(at, of));
+    found.push(problemOf('list-too-long', at, { of }));
     return new Set();
   }
   const { verdicts, idle } = yield* sift(filter, names, listed);

@@ -1,6 +1,7 @@
 /** Decides over all toolsets about published names and the editor's tools (N5, N6, G3a). Pure. */
 import { groupedBy } from '../base/groupedBy.js';
 import type { Place, Problem } from '../base/problem.js';
+import { problemOf } from '../base/problemOf.js';
 import type { ServerPlaces } from '../config/model.js';
 import type { ExclusionReason, OfferedPrompt, PublishedTool, ServedTool, Toolset } from './catalogue.js';
 import { uriOf } from './catalogue.js';
@@ -147,7 +148,7 @@ function crowd(candidates: readonly Candidate[], toolsets: readonly Toolset[], b
   let count = builtIn;
   const index = toolsets.findIndex(({ tools }) => (count += tools.length) > mostTools);
   const candidate = candidates[index];
-  return candidate ? [problems.tooManyTools(atOf(candidate), total, mostTools)] : [];
+  return candidate ? [problemOf('too-many-tools', atOf(candidate), { total, limit: mostTools })] : [];
 }
 
 type Part = Pick<Toolset, 'id' | 'prompts' | 'resources'>;

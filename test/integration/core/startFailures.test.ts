@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import type { ProblemCode } from '../../../src/core/base/problem.js';
+import type { ProblemCode } from '../../../src/core/base/problemCatalogue.js';
 import { fixturePath } from '../../support/core/bundles.js';
 import { fixture, http, rawWith, type Entry } from '../../support/core/configText.js';
 import { freePort } from '../../support/freePort.js';

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import type { Problem, ProblemCode } from '../../../src/core/base/problem.js';
+import type { Problem } from '../../../src/core/base/problem.js';
+import type { ProblemCode } from '../../../src/core/base/problemCatalogue.js';
 import { QuickFixes, type QuickFix, type QuickFixDeps } from '../../../src/core/authoring/quickFixes.js';
 import { applyEdits } from '../../../src/core/yaml/edits.js';
 import { curate } from '../../../src/core/tools/curate.js';

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { Ajv } from 'ajv';
 import { format } from 'oxfmt';
-import type { ProblemCode } from '../../../src/core/base/problem.js';
+import type { ProblemCode } from '../../../src/core/base/problemCatalogue.js';
 import { configSchema } from '../../support/configSchema.js';
 import { readYaml } from '../../../src/core/yaml/yamlTree.js';
 import manifest from '../../../package.json';

@@ -1,12 +1,16 @@
 /** Methods return a value, or note a problem and return undefined. Absence and a null list or map are no problem. */
-import type { Place, Problem, ProblemCode } from '../../base/problem.js';
+import type { Place, Problem } from '../../base/problem.js';
+import type { TextKey } from '../../base/problemCatalogue.js';
+import { problemOf, type Given } from '../../base/problemOf.js';
 import { keysOfOthers, keysOf, type KeyLevel } from '../keys.js';
 import { startOfFile, type ConfigDeps, type SourceText } from '../model.js';
 import type { FilePlaces } from './places.js';
-import * as problems from '../problems.js';
+import { shortened, unknownKey } from '../problems.js';
 import { isEmpty, textOf, type ListNode, type MapEntry, type MapNode, type ValueNode } from '../../yaml/valueNodes.js';
 
 export type Entries = ReadonlyMap<string, MapEntry>;
+
+type Duplicate = 'duplicate-key' | 'duplicate-key:ofHeader' | 'duplicate-server';
 
 const none: Entries = new Map();
 
@@ -58,33 +62,30 @@ export class NodeReader {
 
   whole(file: string): readonly Problem[] {
     if (this.leftOut === 0) return this.kept;
-    const message = `The file has ${this.leftOut.toLocaleString('en-US')} more problems, which are not shown.`;
-    const fix = 'Correct the problems that are shown. Begin with the values that aliases refer to.';
-    const place = { file, range: startOfFile };
-    return [problems.problem('problems-left-out', 'warning', place, message, fix), ...this.kept];
+    const count = this.leftOut.toLocaleString('en-US');
+    return [problemOf('problems-left-out', { file, range: startOfFile }, { count }), ...this.kept];
   }
 
-  error(code: ProblemCode, place: Place, message: string, fix: string): undefined {
-    return this.note(problems.problem(code, 'error', place, message, fix));
+  /** @param at a place, or the entry with the value that is wrong */
+  report<Key extends TextKey>(key: Key, at: Place | MapEntry, given: Given<Key>): undefined {
+    return this.note(problemOf(key, 'file' in at ? at : this.places.value(at), given));
   }
 
-  warn(code: ProblemCode, place: Place, message: string, fix: string): undefined {
-    return this.note(problems.problem(code, 'warning', place, message, fix));
+  noteDuplicates(map: MapNode, text: Duplicate = 'duplicate-key'): void {
+    for (const { first, again } of map.duplicates) this.duplicate(text, again, first);
   }
 
-  noteDuplicates(map: MapNode, make = problems.duplicateKey): void {
-    for (const { first, again } of map.duplicates) {
-      this.note(make(this.places.key(again), again.key, this.places.key(first)));
-    }
+  duplicate(text: Duplicate, again: MapEntry, first: MapEntry): void {
+    const message = text === 'duplicate-server' ? 'The first entry is here.' : 'It is first written here.';
+    const related = [{ message, place: this.places.key(first) }];
+    this.report(text, this.places.key(again), { key: shortened(again.key), related });
   }
 
-  entries(map: MapNode, at: Place, duplicate = problems.duplicateKey): Entries {
-    this.noteDuplicates(map, duplicate);
+  entries(map: MapNode, at: Place, text?: Duplicate): Entries {
+    this.noteDuplicates(map, text);
     for (const node of map.badMerges) {
       const place = node.span.end > node.span.start ? this.places.place(node.span) : at;
-      const expected = 'a map, an alias of a map, or a list of those';
-      const message = `The merge key \`<<\` takes ${expected}; found ${describe(node)}.`;
-      this.error('wrong-type', place, message, 'Refer to a map, for example `<<: *defaults`, or remove the key.');
+      this.report('wrong-type:merge', place, { found: describe(node) });
     }
     return map.entries;
   }
@@ -98,8 +99,8 @@ export class NodeReader {
       const ofOthers = keysOfOthers[level]?.includes(entry.key) === true;
       this.noteWarning(() => {
         const place = this.places.key(entry);
-        if (ofOthers) return problems.keyNotUsed(place, `\`${entry.key}\` is not used here.`);
-        const problem = problems.unknownKey(place, level, entry.key, entries);
+        if (ofOthers) return problemOf('key-not-used', place, entry);
+        const problem = unknownKey(place, level, entry.key, entries);
         this.unknown.push({ entries, problem });
         return problem;
       });
@@ -115,8 +116,8 @@ export class NodeReader {
     return undefined;
   }
 
-  missingKey(entries: Entries, at: Place, owner: string, key: string, example: string): undefined {
-    return this.missing(entries, [key], () => problems.missingKey(at, owner, key, example));
+  missingKey(entries: Entries, at: Place, owner: string, key: string, example: string, keys = [key]): undefined {
+    return this.missing(entries, keys, () => problemOf('missing-key', at, { owner, key, example }));
   }
 
   table(level: KeyLevel, entry: MapEntry | undefined, fix: string): Entries {
@@ -170,7 +171,7 @@ export class NodeReader {
     found = describe(entry.value),
     what = `\`${entry.key}\``,
   ): undefined {
-    return this.note(problems.wrongType(this.places.value(entry), what, expected, found, fix));
+    return this.report('wrong-type', entry, { what, expected, found, fix });
   }
 
   word<T extends string>(entry: MapEntry | undefined, words: readonly T[], fix: string): T | undefined {
@@ -203,8 +204,10 @@ export class NodeReader {
     for (const [index, item] of list.items.entries()) {
       const place = this.places.item(entry, item);
       const text = textOf(item) ?? other?.(item, place, index);
-      if (text === undefined) this.note(problems.wrongType(place, what, 'a text', describeKind(item), itemFix(item)));
-      else if (this.withoutNul(text, place, what) !== undefined) texts.push(text);
+      if (text === undefined) {
+        const found = describeKind(item);
+        this.report('wrong-type', place, { what, expected: 'a text', found, fix: itemFix(item) });
+      } else if (this.withoutNul(text, place, what) !== undefined) texts.push(text);
     }
     return texts.length === list.items.length ? texts : undefined;
   }
@@ -212,7 +215,7 @@ export class NodeReader {
   withoutNul(text: string, place: Place, what: string): string | undefined {
     if (!text.includes('\0')) return text;
     const fix = 'Remove the NUL character, which no program accepts.';
-    return this.note(problems.wrongType(place, what, 'a text without NUL', 'one with NUL', fix));
+    return this.report('wrong-type', place, { what, expected: 'a text without NUL', found: 'one with NUL', fix });
   }
 }
 
@@ -241,8 +244,8 @@ function itemFix(item: ValueNode): string {
 export function describe(node: ValueNode): string {
   if (node.kind !== 'scalar' || node.value === null) return describeKind(node);
   if (typeof node.value === 'boolean') return `\`${node.source}\``;
-  if (typeof node.value !== 'string') return `the number ${problems.shortened(node.source)}`;
-  return node.value === '' ? 'an empty text' : `the text "${problems.shortened(node.value)}"`;
+  if (typeof node.value !== 'string') return `the number ${shortened(node.source)}`;
+  return node.value === '' ? 'an empty text' : `the text "${shortened(node.value)}"`;
 }
 
 export function describeKind(node: ValueNode): string {

@@ -5,7 +5,7 @@ import { hasArguments, isShell } from './commandWords.js';
 import type { Entries, EntryReader } from './entryReader.js';
 import { suggestTransports, transportOfKey } from '../keys.js';
 import type { EnvFile, EnvValue, HttpLaunch, Launch, OAuthSettings, Reference, StdioLaunch } from '../model.js';
-import * as problems from '../problems.js';
+import { referenceNotReplaced, shortened } from '../problems.js';
 import { argumentSyntaxes, everySyntax, foreignReference } from '../foreignReferences.js';
 import { isReference, noteForeign, readReference, readValue } from './references.js';
 import { textOf, type MapEntry } from '../../yaml/valueNodes.js';
@@ -14,7 +14,7 @@ import { parse } from 'dotenv';
 type Transport = Launch['transport'];
 
 export function readLaunch(reader: EntryReader, server: MapEntry, entries: Entries): Launch | undefined {
-  const owner = `Server \`${problems.shortened(server.key)}\``;
+  const owner = `Server \`${shortened(server.key)}\``;
   const required = (key: string, example: string): MapEntry | undefined =>
     entries.get(key) ?? reader.missingKey(entries, reader.places.key(server), owner, key, example);
   const transport = readTransport(reader, required, entries);
@@ -25,9 +25,7 @@ export function readLaunch(reader: EntryReader, server: MapEntry, entries: Entri
     const belongsTo = transportOfKey.get(entry.key);
     if (belongsTo === undefined || belongsTo === transport) continue;
     const { key } = entry;
-    const message = `\`${key}\` belongs to transport \`${belongsTo}\` and has no effect with \`${transport}\`.`;
-    const fix = `Remove \`${key}\`, or write \`transport: ${belongsTo}\`.`;
-    reader.warn('key-not-for-transport', reader.places.key(entry), message, fix);
+    reader.report('key-not-for-transport', reader.places.key(entry), { key, owner: belongsTo, transport });
   }
   if (transport === 'streamable_http') {
     const url = readUrl(reader, required('url', 'url: https://example.com/mcp'));
@@ -66,19 +64,16 @@ function readTransport(
   const fix = 'Write `transport: stdio` or `transport: streamable_http`.';
   const transport = reader.string(entry, fix);
   if (transport === undefined || transport === 'stdio' || transport === 'streamable_http') return transport;
-  const place = reader.places.value(entry);
   if (transport !== 'sse') {
-    const message = `Transport \`${problems.shortened(transport)}\` is not supported; expected \`stdio\` or \`streamable_http\`.`;
     const meant = suggestTransports(transport).map((one) => `\`transport: ${one}\``);
-    return reader.error('transport-unsupported', place, message, `Write ${meant.join(' or ')}.`);
+    const given = { transport: shortened(transport), meant: meant.join(' or ') };
+    return reader.report('transport-unsupported', entry, given);
   }
   if (entries.has('command') && !entries.has('url')) {
-    const message = 'Transport `sse` is for a server at a `url`, and this entry has a `command`.';
-    reader.error('transport-sse', place, message, 'Write `transport: stdio`.');
+    reader.report('transport-sse:withCommand', entry, {});
     return 'stdio';
   }
-  const message = 'There is no transport `sse`: `streamable_http` also works with HTTP+SSE servers.';
-  reader.error('transport-sse', place, message, 'Write `transport: streamable_http` and keep the `url`.');
+  reader.report('transport-sse', entry, {});
   return 'streamable_http';
 }
 
@@ -88,20 +83,14 @@ function readCommand(reader: EntryReader, entry: MapEntry | undefined): string |
   const fix = 'Write the program to start, for example `command: npx`.';
   const command = reader.string(entry, fix);
   if (!entry || command === undefined) return undefined;
-  const at = reader.places.value(entry);
-  if (hasArguments(command)) {
-    const message = '`command` names one program, which is started without a shell; its arguments belong in `args`.';
-    const advice =
-      "Keep only the program in `command`, and write each argument as an item of `args`, for example `args: ['-y', some-server]`.";
-    return reader.error('command-with-arguments', at, message, advice);
-  }
+  if (hasArguments(command)) return reader.report('command-with-arguments', entry, {});
   if (/^\s*(?:https?|wss?):\/\//i.test(command)) {
     const advice = 'Write `transport: streamable_http` and the address as `url`, and remove `command` and `args`.';
     return reader.wrong(entry, 'a program', advice, 'an address');
   }
   const instead =
     '`command` takes no reference: write the path out (`./` is the folder in which the server starts), or only the name of a program on the `PATH`.';
-  noteForeign(reader, command, at, '`command`', argumentSyntaxes, instead);
+  noteForeign(reader, entry, command, argumentSyntaxes, instead);
   return command.trim() === '' ? reader.wrong(entry, 'a non-empty text', fix, 'an empty text') : command;
 }
 
@@ -128,7 +117,7 @@ function noteForeignArguments(reader: EntryReader, entries: Entries): void {
     const found = text === undefined ? undefined : foreignReference(text, argumentSyntaxes);
     if (!found || (found.kind === 'variable' && own?.has(found.name))) continue;
     const place = reader.places.item(args, item);
-    reader.noteWarning(() => problems.referenceNotReplaced(place, `argument ${index + 1}`, found));
+    reader.noteWarning(() => referenceNotReplaced(place, `argument ${index + 1}`, found));
   }
 }
 
@@ -139,9 +128,8 @@ function readCwd(reader: EntryReader, entry: MapEntry | undefined): string | und
   if (written === undefined) return undefined;
   const cwd = path.resolve(folder, written);
   if (!reader.starts || reader.deps.directoryExists(cwd)) return cwd;
-  const message = `The directory \`${cwd}\` of \`cwd\` does not exist.`;
   const fix = 'Create the directory, or correct `cwd`; it is relative to the workspace folder.';
-  return reader.error('cwd-missing', reader.places.value(entry), message, unexpanded(written) ?? fix);
+  return reader.report('cwd-missing', entry, { cwd, fix: unexpanded(written) ?? fix });
 }
 
 function unexpanded(written: string): string | undefined {
@@ -166,38 +154,35 @@ function readUrl(
   const whole = 'Write the whole address of the server, for example `url: https://example.com/mcp`.';
   // The address may hold credentials, so no reason quotes it.
   const invalid = (why: string): undefined =>
-    reader.error('url-invalid', at, `\`url\` ${why}.`, correctionOf(reference) ?? whole);
+    reader.report('url-invalid', at, { why, fix: correctionOf(reference) ?? whole });
   if (written.trim() === '') return invalid('is empty');
-  if (!reference) noteForeign(reader, written, at, '`url`', everySyntax);
+  if (!reference) noteForeign(reader, entry, written, everySyntax);
   if (!URL.canParse(written)) return invalid('is not a complete URL');
   const { protocol } = new URL(written);
   if (protocol === 'http:' || protocol === 'https:') return url;
-  const found = reference ? '' : `; found \`${problems.shortened(protocol)}\``;
+  const found = reference ? '' : `; found \`${shortened(protocol)}\``;
   return invalid(`must begin with \`http://\` or \`https://\`${found}`);
 }
 
 function readSessionId(reader: EntryReader, entry: MapEntry | undefined): string {
   const sessionId = reader.string(entry, "Write a text in quotes, or `sessionId: ''` for none.", 'secret');
   if (!entry || sessionId === undefined) return '';
-  noteForeign(reader, sessionId, reader.places.value(entry), '`sessionId`', everySyntax, writtenOut);
+  noteForeign(reader, entry, sessionId, everySyntax, writtenOut);
   if (/^[\x21-\x7e]*$/.test(sessionId)) return sessionId;
-  const message = '`sessionId` holds a space or a character that is not visible ASCII.';
-  const fix = 'Write the session id as the server gave it.';
-  return reader.error('header-invalid', reader.places.value(entry), message, fix) ?? '';
+  return reader.report('header-invalid:session', entry, {}) ?? '';
 }
 
 function readEnv(reader: EntryReader, entry: MapEntry | undefined): Map<string, EnvValue> {
   const values = new Map<string, EnvValue>();
   const fix = 'Write a map from names to values, for example `env: { MODE: ci }`.';
   for (const item of reader.freeTable(entry, fix).values()) {
+    const name = shortened(item.key);
     if (item.key === '' || /[=\0]/.test(item.key) || !item.keyIsText) {
-      const why = 'cannot be the name of an environment variable: it is empty or holds `=` or NUL';
-      const message = `\`${problems.shortened(item.key)}\` ${why}.`;
-      reader.error('env-name-invalid', reader.places.key(item), message, 'Rename or remove the variable.');
+      reader.report('env-name-invalid', reader.places.key(item), { name });
       continue;
     }
-    const value = readValue(reader, item, `\`${problems.shortened(item.key)}\``, '{ env: NAME }');
-    const what = `The value of \`${problems.shortened(item.key)}\``;
+    const value = readValue(reader, item);
+    const what = `The value of \`${name}\``;
     if (value && reader.withoutNul(value.value, reader.places.value(item), what) !== undefined)
       values.set(item.key, value);
   }
@@ -213,32 +198,28 @@ function readHeaders(reader: EntryReader, entry: MapEntry | undefined): Map<stri
   const written = new Map<string, MapEntry>();
   const fix = "Write a map from names to values, for example `headers: { X-Client: 'minds' }`.";
   for (const item of reader.freeTable(entry, fix).values()) {
-    const name = problems.shortened(item.key);
+    const name = shortened(item.key);
     const place = reader.places.key(item);
     if (!item.keyIsText || !/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(item.key)) {
-      const message = `\`${name}\` cannot be the name of an HTTP header.`;
-      reader.error('header-invalid', place, message, 'Write a name of ASCII letters, digits and `-`.');
+      reader.report('header-invalid:name', place, { name });
       continue;
     }
     const first = written.get(item.key.toLowerCase());
     if (first) {
-      reader.note(problems.duplicateKey(place, item.key, reader.places.key(first), true));
+      reader.duplicate('duplicate-key:ofHeader', item, first);
       continue;
     }
     written.set(item.key.toLowerCase(), item);
     if (protocolHeader.test(item.key)) {
-      const message = `The header \`${name}\` belongs to the protocol, so it is sent as MCP needs it, and this value is not.`;
       const isSession = item.key.toLowerCase() === 'mcp-session-id';
-      const instead = isSession ? 'Write the session id as `sessionId` instead.' : 'Remove the header.';
-      reader.warn('header-invalid', place, message, instead);
+      const fix = isSession ? 'Write the session id as `sessionId` instead.' : 'Remove the header.';
+      reader.report('header-invalid:protocol', place, { name, fix });
       continue;
     }
     const value = readValue(reader, item, `header \`${name}\``, "{ prefix: 'Bearer ', env: NAME }");
     if (value === undefined) continue;
     if (!isHeaderValue(value.value)) {
-      const message = `The value of header \`${name}\` holds a line break, a control character or one beyond Latin-1.`;
-      const next = correctionOf(value) ?? 'Remove the character.';
-      reader.error('header-invalid', reader.places.value(item), message, next);
+      reader.report('header-invalid:value', item, { name, fix: correctionOf(value) ?? 'Remove the character.' });
     } else values.set(item.key, value);
   }
   return values;
@@ -263,10 +244,10 @@ function readOAuth(reader: EntryReader, entry: MapEntry | undefined): OAuthSetti
   const grant = reader.word(entries.get('grant'), grants, help) ?? 'authorization_code';
   const client = entries.get('clientId');
   const clientId = reader.string(client, 'Write the id as the authorization server gave it.') ?? '';
-  if (client) noteForeign(reader, clientId, reader.places.value(client), '`clientId`', everySyntax, writtenOut);
+  if (client) noteForeign(reader, client, clientId, everySyntax, writtenOut);
   const secret = (key: string): EnvValue | undefined => {
     const found = entries.get(key);
-    return found && readValue(reader, found, `\`${key}\``, '{ env: NAME }');
+    return found && readValue(reader, found);
   };
   const issuer = readIssuer(reader, entries.get('issuer'));
   const clientSecret = secret('clientSecret');
@@ -312,12 +293,11 @@ function readEnvFile(reader: EntryReader, entry: MapEntry | undefined): EnvFile 
   const file = path.resolve(folder, written);
   if (!reader.starts) return { file, values: new Map() };
   const unusable = (reason: string): undefined =>
-    reader.error(
-      'env-file-unusable',
-      reader.places.value(entry),
-      `The file \`${file}\` of \`envFile\` cannot be used: ${reason}.`,
-      unexpanded(written) ?? 'Make it a file of variables in the workspace folder, or correct `envFile`.',
-    );
+    reader.report('env-file-unusable', entry, {
+      file,
+      reason,
+      fix: unexpanded(written) ?? 'Make it a file of variables in the workspace folder, or correct `envFile`.',
+    });
   // A workspace must not cause reads of other files (S1a). The user's own file may name any.
   const reading = reader.deps.envFile?.(file, origin === 'user' ? undefined : folder);
   if (reading === undefined) return { file, values: new Map() };

@@ -6,7 +6,7 @@ import { readJson } from '../../yaml/jsonTree.js';
 import type { ConfigDeps, ParsedSource, SourceText } from '../model.js';
 import { accepted, readServers, refused } from './parse.js';
 import { FilePlaces } from './places.js';
-import * as problems from '../problems.js';
+import { shortened } from '../problems.js';
 import { isEmpty, type MapEntry, type ValueNode } from '../../yaml/valueNodes.js';
 
 export function parseMcprc(source: SourceText, deps: ConfigDeps): ParsedSource {
@@ -16,8 +16,7 @@ export function parseMcprc(source: SourceText, deps: ConfigDeps): ParsedSource {
   const { errors, root } = readJson(text);
   const reader = new EntryReader(undefined, places, deps, source);
   for (const { what, span } of errors) {
-    const fix = 'Write JSON; comments and commas at the end are allowed.';
-    reader.error('json-syntax', places.visible(span), `The file is not JSON: ${what}.`, fix);
+    reader.report('json-syntax', places.visible(span), { what });
   }
   if (reader.failed) return refused(source.file, reader.whole(source.file));
   const servers = serversOf(reader, root);
@@ -28,24 +27,19 @@ export function parseMcprc(source: SourceText, deps: ConfigDeps): ParsedSource {
 
 function serversOf(reader: EntryReader, root: ValueNode): Entries | undefined {
   const { places } = reader;
-  const notAMap = (place: Place, what: string, found: ValueNode): undefined => {
-    const message = `${what} is ${describe(found)}; expected an object from server ids to their settings.`;
-    const fix = 'Write `{ "mcpServers": { … } }`, or the servers themselves in one object.';
-    return reader.error('servers-not-a-map', place, message, fix);
-  };
+  const notAMap = (place: Place, what: string, found: ValueNode): undefined =>
+    reader.report('servers-not-a-map:ofJson', place, { what, found: describe(found) });
   if (root.kind !== 'map') {
     return notAMap(isEmpty(root) ? places.visible(root.span) : places.place(root.span), 'The file', root);
   }
   const nested = root.entries.get('mcpServers');
   const at = places.place(root.span);
-  if (!nested) return reader.entries(root, at, problems.duplicateServer);
+  if (!nested) return reader.entries(root, at, 'duplicate-server');
   for (const entry of root.entries.values()) {
     if (entry === nested || entry.key === '$schema') continue;
-    const message = `\`${problems.shortened(entry.key)}\` is next to \`mcpServers\`, where it has no effect.`;
-    const fix = 'Move it into `mcpServers` if it is a server, or remove it.';
-    reader.warn('unknown-key', places.key(entry), message, fix);
+    reader.report('unknown-key:besideServers', places.key(entry), { key: shortened(entry.key) });
   }
-  if (nested.value.kind === 'map') return reader.entries(nested.value, at, problems.duplicateServer);
+  if (nested.value.kind === 'map') return reader.entries(nested.value, at, 'duplicate-server');
   return notAMap(places.value(nested), '`mcpServers`', nested.value);
 }
 

@@ -1,10 +1,11 @@
 /** Merges config files (C5): an id shadows lower sources of its folder and the user's. Elsewhere it is a problem. */
 import type { Place, Problem } from '../../base/problem.js';
+import { problemOf } from '../../base/problemOf.js';
 import { isEnabled } from '../model.js';
 import type { ConfigModel, ConfigDeps, ConfiguredServer, ParsedSource, SourceText } from '../model.js';
 import { parseMcprc } from './mcprc.js';
 import { parseMindsFile } from './parse.js';
-import { idInOtherFolder, serverShadowed } from '../problems.js';
+import { firstEntry } from '../problems.js';
 import { fileUnreadable } from '../sources.js';
 
 type AcceptedSource = Extract<ParsedSource, { kind: 'accepted' }>;
@@ -44,7 +45,13 @@ export function mergeSources(
       const holder = held.server.places.key;
       const isShadowed = serving.origin === 'user' || serving.folder === held.folder;
       if (isShadowed) shadowed.set(server.id, [...(shadowed.get(server.id) ?? []), place]);
-      const found = isShadowed ? serverShadowed(place, server.id, holder) : idInOtherFolder(place, server.id, holder);
+      const given = { id: server.id, file: holder.file };
+      const found = isShadowed
+        ? problemOf('server-shadowed', place, {
+            ...given,
+            related: [{ message: 'The entry that wins is here.', place: holder }],
+          })
+        : problemOf('id-in-other-folder', place, { ...given, related: firstEntry(holder) });
       const severity = isEnabled(server) ? found.severity : 'information';
       problems.push({ ...found, server: server.id, severity });
     }

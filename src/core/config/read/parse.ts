@@ -1,12 +1,13 @@
 /** Never throws. A refused file has an error and no servers. Problems are in the order of the file (C1 to C4). */
-import { byPlace, type Place, type Problem } from '../../base/problem.js';
+import { byPlace, type Problem } from '../../base/problem.js';
+import { problemOf } from '../../base/problemOf.js';
 import { describe, type Entries, EntryReader } from './entryReader.js';
 import { launchHashOf, viewHashOf } from '../hash.js';
 import { readLaunch } from './launch.js';
 import { builtInToolset } from '../model.js';
 import type { ConfigDeps, ConfiguredServer, ParsedSource, ServerDefinition, SourceText } from '../model.js';
 import { serverPlaces } from './places.js';
-import * as problems from '../problems.js';
+import { shortened } from '../problems.js';
 import { readYamlFile } from './yamlProblems.js';
 import { isEmpty, valueIn, type MapEntry, type MapNode } from '../../yaml/valueNodes.js';
 import { readView } from './view.js';
@@ -19,12 +20,8 @@ export function parseMindsFile(source: SourceText, deps: ConfigDeps): ParsedSour
   const reader = new EntryReader(undefined, places, deps, source);
   for (const warning of found) reader.note(warning);
   if (root.kind !== 'map') {
-    if (isEmpty(root)) reader.note(versionMissing(places.place({ start: 0, end: 0 })));
-    else {
-      const message = `The file is ${describe(root)}; expected a map with \`version\` and \`servers\`.`;
-      const fix = 'Begin the file with `version: 1` and a map `servers:`.';
-      reader.error('version-missing', places.place(root.span), message, fix);
-    }
+    if (isEmpty(root)) reader.report('version-missing', places.place({ start: 0, end: 0 }), {});
+    else reader.report('version-missing:notAMap', places.place(root.span), { found: describe(root) });
     return refused(file, reader.whole(file));
   }
   checkRoot(reader, root);
@@ -44,8 +41,8 @@ export function readServers(
   const { places, deps, source } = reader;
   const next = entries[mostServers];
   if (next) {
-    const message = `The file has ${entries.length.toLocaleString('en-US')} servers; only the first ${mostServers} are read.`;
-    reader.error('too-many-servers', places.key(next), message, 'Remove the servers that you do not need.');
+    const count = entries.length.toLocaleString('en-US');
+    reader.report('too-many-servers', places.key(next), { count, most: mostServers });
   }
   return entries.slice(0, mostServers).flatMap((entry) => {
     const own = new EntryReader(entry.key, places, deps, source, reader.room);
@@ -67,11 +64,9 @@ export function readServer(reader: EntryReader, entry: MapEntry): ConfiguredServ
   if (!entry.keyIsText || !/^[a-zA-Z0-9_-]{1,64}$/.test(id)) {
     const rule = 'may hold only ASCII letters, digits, `_` and `-`, at least one of them';
     const why = id.length > 64 ? `has ${id.length} characters; at most 64 are allowed` : rule;
-    const message = `Server id \`${problems.shortened(id)}\` ${why}.`;
-    reader.error('server-id-invalid', places.key, message, 'Rename the server to match ^[a-zA-Z0-9_-]{1,64}$.');
+    reader.report('server-id-invalid', places.key, { id: shortened(id), why });
   } else if (id === builtInToolset) {
-    const message = `Server id \`${id}\` is the id of a built-in toolset.`;
-    reader.error('server-id-invalid', places.key, message, 'Rename the server.');
+    reader.report('server-id-invalid:builtIn', places.key, { id });
   }
   const definition = readDefinition(reader, entry, places);
   const { source } = reader;
@@ -90,7 +85,7 @@ function readDefinition(
   const { value } = entry;
   if (value.kind !== 'map' && !isEmpty(value)) {
     const fix = 'Write the settings of the server below its id, each on its own line.';
-    const what = `Server \`${problems.shortened(entry.key)}\``;
+    const what = `Server \`${shortened(entry.key)}\``;
     return reader.wrong(entry, 'a map of settings', fix, describe(value), what);
   }
   const entries: Entries =
@@ -125,27 +120,17 @@ function checkRoot(reader: EntryReader, root: MapNode): void {
   if (!version || isEmpty(version.value)) {
     const [first] = entries.values();
     const place = version ? reader.places.value(version) : first ? reader.places.key(first) : start;
-    reader.missing(entries, ['version'], () => versionMissing(place));
+    reader.missing(entries, ['version'], () => problemOf('version-missing', place, {}));
   } else if (version.value.kind !== 'scalar' || version.value.value !== 1) {
-    const message = `\`version\` is ${describe(version.value)}; only the number 1 is supported.`;
-    reader.error('version-unsupported', reader.places.value(version), message, 'Write `version: 1`, without quotes.');
+    reader.report('version-unsupported', version, { found: describe(version.value) });
   }
-}
-
-function versionMissing(place: Place): Problem {
-  const message = 'The file does not say its `version`.';
-  return problems.problem('version-missing', 'error', place, message, 'Write `version: 1` as the first line.');
 }
 
 function serversOf(reader: EntryReader, root: MapNode): Entries | undefined {
   const servers = root.entries.get('servers');
   // All servers may be commented out.
   if (!servers || isEmpty(servers.value)) return undefined;
-  if (servers.value.kind !== 'map') {
-    const message = `\`servers\` is ${describe(servers.value)}; expected a map from server ids to their settings.`;
-    const fix =
-      'Write each server as a separate key under `servers:`, for example `search:` with its settings below it.';
-    return reader.error('servers-not-a-map', reader.places.value(servers), message, fix);
-  }
-  return reader.entries(servers.value, reader.places.key(servers), problems.duplicateServer);
+  if (servers.value.kind !== 'map')
+    return reader.report('servers-not-a-map', servers, { found: describe(servers.value) });
+  return reader.entries(servers.value, reader.places.key(servers), 'duplicate-server');
 }

@@ -6,7 +6,7 @@ import { describeKind, type EntryReader } from './entryReader.js';
 import { keysOf } from '../keys.js';
 import { everySyntax, foreignReference, type Syntax } from '../foreignReferences.js';
 import type { EnvValue, Reference, ReferenceSource } from '../model.js';
-import * as problems from '../problems.js';
+import { envUnset, referenceNotReplaced, shortened } from '../problems.js';
 
 interface ValuePlace {
   /** For example ``The value of `TOKEN` ``. */
@@ -17,29 +17,35 @@ interface ValuePlace {
   readonly key: Place;
 }
 
-export function readValue(reader: EntryReader, entry: MapEntry, target: string, example: string): EnvValue | undefined {
+export function readValue(
+  reader: EntryReader,
+  entry: MapEntry,
+  target = `\`${shortened(entry.key)}\``,
+  example = '{ env: NAME }',
+): EnvValue | undefined {
   const text = textOf(entry.value);
   if (text !== undefined) {
-    noteForeign(reader, text, reader.places.value(entry), target, everySyntax);
+    noteForeign(reader, entry, text, everySyntax, undefined, target);
     return { kind: 'literal', value: text };
   }
-  const what = `The value of \`${problems.shortened(entry.key)}\``;
+  const what = `The value of \`${shortened(entry.key)}\``;
   const at = { what, target, value: reader.places.value(entry), key: reader.places.key(entry) };
   if (entry.value.kind === 'map') return readReference(reader, entry.value, at);
   const fix = `Write a text (\`''\` for an empty one) or \`${example}\`.`;
-  return reader.note(problems.wrongType(at.value, what, 'a text or a map with `env`', describeKind(entry.value), fix));
+  const found = describeKind(entry.value);
+  return reader.report('wrong-type', at.value, { what, expected: 'a text or a map with `env`', found, fix });
 }
 
 export function noteForeign(
   reader: EntryReader,
+  entry: MapEntry,
   text: string,
-  place: Place,
-  target: string,
   syntaxes: readonly Syntax[],
   instead?: string,
+  target = `\`${entry.key}\``,
 ): void {
   const found = foreignReference(text, syntaxes);
-  if (found) reader.noteWarning(() => problems.referenceNotReplaced(place, target, found, instead));
+  if (found) reader.noteWarning(() => referenceNotReplaced(reader.places.value(entry), target, found, instead));
 }
 
 /** True if a map is a reference. An unquoted `key: value` of YAML is a map too. */
@@ -51,8 +57,10 @@ export function readReference(reader: EntryReader, map: MapNode, at: ValuePlace)
   const entries = reader.knownEntries('reference', map, at.key);
   const sources = ['env', 'secret', 'command'];
   const [written, other] = sources.flatMap((key) => entries.get(key) ?? []);
-  if (!written) return reader.missing(entries, sources, () => problems.missingKey(at.key, at.what, 'env', 'env: NAME'));
-  if (other) return reader.note(problems.twoSources(reader.places.key(other), at.what, written.key, other.key));
+  if (!written) return reader.missingKey(entries, at.key, at.what, 'env', 'env: NAME', sources);
+  const twoSources = (first: string, second: MapEntry): undefined =>
+    reader.report('wrong-type:twoSources', reader.places.key(second), { owner: at.what, first, other: second.key });
+  if (other) return twoSources(written.key, other);
   const source = readSource(reader, written);
   const affix = (key: string, otherwise: string | undefined): string | undefined => {
     const entry = entries.get(key);
@@ -65,8 +73,7 @@ export function readReference(reader: EntryReader, map: MapNode, at: ValuePlace)
   const reference = { kind: 'reference', source, prefix, suffix, fallback } as const;
   if (source.kind === 'command') {
     const meaningless = entries.get('default');
-    if (meaningless)
-      return reader.note(problems.twoSources(reader.places.key(meaningless), at.what, 'command', 'default'));
+    if (meaningless) return twoSources('command', meaningless);
     return { ...reference, value: '' };
   }
   const { env, secret } = reader.deps;
@@ -75,13 +82,9 @@ export function readReference(reader: EntryReader, map: MapNode, at: ValuePlace)
   const found = present ?? fallback;
   if (found !== undefined) return { ...reference, value: prefix + found + suffix };
   if (!reader.starts || entries.has('default')) return { ...reference, value: '' };
-  if (source.kind === 'secret') {
-    const fix = `Enter its value with “MCP Toolsets: Set Secret…”. On the command line, run \`mcp-toolsets secret set ${name}\`, or set the environment variable of that name.`;
-    const message = `The secret \`${name}\`, needed for ${at.target}, has no value yet.`;
-    return reader.error('secret-unset', at.value, message, fix);
-  }
+  if (source.kind === 'secret') return reader.report('secret-unset', at.value, { name, target: at.target });
   const set = Object.keys(env).filter((key) => env[key] !== undefined);
-  return reader.note(problems.envUnset(at.value, name, at.target, nearest(name, set)));
+  return reader.note(envUnset(at.value, name, at.target, nearest(name, set)));
 }
 
 function readSource(reader: EntryReader, entry: MapEntry): ReferenceSource | undefined {

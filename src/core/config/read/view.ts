@@ -1,11 +1,11 @@
 /** Reads the view of an entry (C3, N1 to N3). Its changes restart nothing. `contentFile` is left to Dominds. */
 import { roundingError } from '../../base/exactNumbers.js';
 import type { Problem } from '../../base/problem.js';
+import { problemOf } from '../../base/problemOf.js';
 import { defaultTimeouts, milliseconds } from '../durations.js';
 import { describe, type Entries, type EntryReader } from './entryReader.js';
 import type { ArgumentOverride, NameFilter, ResourceSelection, Timeouts, ToolOverride, Transform } from '../model.js';
 import type { ServerView } from '../hash.js';
-import * as problems from '../problems.js';
 import { isEmpty, plainValue, textOf, valueIn } from '../../yaml/valueNodes.js';
 import type { MapEntry, MapNode, ValueNode } from '../../yaml/valueNodes.js';
 
@@ -52,9 +52,7 @@ function readPatterns(reader: EntryReader, entry: MapEntry | undefined): readonl
   // Blank patterns count as no patterns (N1). They stay in the list, so every pattern keeps its place.
   for (const item of entry.value.kind === 'list' ? entry.value.items : []) {
     if (textOf(item)?.trim() !== '') continue;
-    const message = `A pattern of \`${entry.key}\` is blank and is ignored.`;
-    const advice = 'Remove it, or write the name of a tool; `*` is any text.';
-    reader.warn('pattern-blank', reader.places.item(entry, item), message, advice);
+    reader.report('pattern-blank', reader.places.item(entry, item), entry);
   }
   return patterns;
 }
@@ -78,11 +76,7 @@ function readToolTransform(
 ): readonly Transform[] {
   const steps = readTransform(reader, ofServer);
   if (!ofTools || isEmpty(ofTools.value)) return steps;
-  if (ofServer && steps.length > 0) {
-    const message = '`transform` is not used here, because `tools.transform` replaces it.';
-    const fix = 'Leave it for the program that reads it, or remove it.';
-    reader.note(problems.keyNotUsed(reader.places.key(ofServer), message, fix));
-  }
+  if (ofServer && steps.length > 0) reader.report('key-not-used:replaced', reader.places.key(ofServer), {});
   return readTransform(reader, ofTools);
 }
 
@@ -92,10 +86,7 @@ const longestAddition = 1024;
 
 function readStep(reader: EntryReader, list: MapEntry, item: ValueNode): Transform | undefined {
   const place = reader.places.item(list, item);
-  const expected = 'a map with `prefix` or `suffix`';
-  const fix = "Write `- prefix: 'my_'`, `- prefix: { remove: 'old_', add: 'my_' }` or `- suffix: '_v2'`.";
-  const notAStep = (found: string): Problem =>
-    problems.wrongType(place, 'An item of `transform`', expected, found, fix);
+  const notAStep = (found: string): Problem => problemOf('wrong-type:step', place, { found });
   const wrong = (found: string): undefined => reader.note(notAStep(found));
   if (item.kind !== 'map') return wrong(describe(item));
   const entries = reader.knownEntries('transformItem', item, place);
@@ -156,20 +147,13 @@ function readDuration(reader: EntryReader, entry: MapEntry | undefined): number 
   const written = entry.value.kind === 'scalar' ? entry.value.value : undefined;
   const ms = typeof written === 'number' ? written : typeof written === 'string' ? milliseconds(written) : NaN;
   const { key } = entry;
-  const place = reader.places.value(entry);
-  const fail = (why: string): undefined => {
-    const expected = 'a number of milliseconds or a text such as `250ms`, `30s` or `10m`';
-    const message = `\`${key}\` must be ${expected}; found ${describe(entry.value)}${why}.`;
-    return reader.error('duration-invalid', place, message, `Write a duration, for example \`${key}: 30s\`.`);
-  };
+  const fail = (why: string): undefined =>
+    reader.report('duration-invalid', entry, { key, found: describe(entry.value), why });
   if (ms === undefined || Number.isNaN(ms)) return fail(typeof written === 'string' ? hint(written) : '');
   if (ms < 1) return fail(', which is less than 1 ms');
   if (ms > longest) return fail(', which is more than 24 days');
-  if (ms < 1000 && typeof written === 'number') {
-    // People mean seconds.
-    const message = `\`${key}\` is ${ms} ms, because a number without a unit counts milliseconds.`;
-    reader.warn('duration-invalid', place, message, `Write the unit: \`${key}: ${ms}s\` or \`${key}: ${ms}ms\`.`);
-  }
+  // People mean seconds.
+  if (ms < 1000 && typeof written === 'number') reader.report('duration-invalid:noUnit', entry, { key, ms });
   return Math.round(ms);
 }
 
@@ -200,8 +184,8 @@ function readText(reader: EntryReader, entry: MapEntry, expected: string): strin
 
 /** An unreadable text for agents must not keep a server from starting. */
 function warn(reader: EntryReader, entry: MapEntry, expected: string, fix: string): undefined {
-  const message = `\`${entry.key}\` must be ${expected}; found ${describe(entry.value)}.`;
-  return reader.warn('wrong-type', reader.places.value(entry), message, fix);
+  const given = { what: `\`${entry.key}\``, expected, found: describe(entry.value), fix };
+  return reader.report('wrong-type', entry, { ...given, severity: 'warning' });
 }
 
 function readSections(reader: EntryReader, entry: MapEntry | undefined): string[] {
@@ -274,9 +258,8 @@ function readArgument(reader: EntryReader, entry: MapEntry, map: MapNode): Argum
   const patterns = readAllowed(reader, allow);
   if (!fixed && !byDefault && !allow) {
     return reader.missing(entries, ['fixed', 'default', 'allow'], () => {
-      const what = `\`${entry.key}\``;
-      const expected = '`fixed`, `default` or `allow`';
-      return problems.wrongType(reader.places.value(entry), what, expected, describe(entry.value), fix);
+      const given = { what: `\`${entry.key}\``, expected: '`fixed`, `default` or `allow`', fix };
+      return problemOf('wrong-type', reader.places.value(entry), { ...given, found: describe(entry.value) });
     });
   }
   for (const given of [fixed, byDefault]) if (given) noteLosses(reader, given);

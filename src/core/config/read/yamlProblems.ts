@@ -1,10 +1,11 @@
 /** Reads the YAML of a file, and words the errors without quoting the file, because a quotation may be a secret. */
 import { withoutMark } from '../../base/byteOrderMark.js';
 import type { Problem } from '../../base/problem.js';
+import { problemOf } from '../../base/problemOf.js';
 import { nearest } from '../../base/nearest.js';
 import { clipped } from '../../base/text.js';
 import { FilePlaces } from './places.js';
-import { problem, shortened } from '../problems.js';
+import { shortened } from '../problems.js';
 import type { Span } from '../../yaml/textPositions.js';
 import { valueIn, type MapEntry, type ValueNode } from '../../yaml/valueNodes.js';
 import type { YamlError } from '../../yaml/yamlDocument.js';
@@ -25,8 +26,7 @@ export function readYamlFile(file: string, written: string): YamlFile {
   const places = new FilePlaces(file, text);
   const { errors, warnings, root } = readYaml(text);
   const found = withoutConsequences(errors).slice(0, mostShown);
-  const wrong = (span: Span, { message, fix }: Words): Problem =>
-    problem('yaml-syntax', 'error', places.visible(span), message, fix);
+  const wrong = (span: Span, words: Words): Problem => problemOf('yaml-syntax', places.visible(span), words);
   const keys = errors.length > 0 ? [] : keysBehindNoBreakSpace(root).slice(0, mostShown);
   const problems = [
     ...found.map((error) => wrong(error.span, visibleCause(error, text) ?? words(error))),
@@ -47,16 +47,13 @@ function ofStructure({ kind, ...rest }: YamlError): boolean {
 }
 
 function yamlWarning(places: FilePlaces, error: YamlError): Problem {
-  const said = error.kind === 'syntax' ? asClause(withoutQuotation(error.id, error.message)) : words(error).message;
-  const message = `YAML: ${said}; it is ignored.`;
-  const fix =
-    'Remove the tag or directive, or write one that YAML 1.2 knows. Put a text that begins with `!` in quotes.';
-  return problem('yaml-syntax', 'warning', places.place(error.span), message, fix);
+  const said = error.kind === 'syntax' ? asClause(withoutQuotation(error.id, error.message)) : words(error).said;
+  return problemOf('yaml-syntax:ignored', places.place(error.span), { said });
 }
 
-type Words = Pick<Problem, 'message' | 'fix'>;
+type Words = Readonly<Record<'said' | 'fix', string>>;
 
-const say = (message: string, fix: string): Words => ({ message, fix });
+const say = (said: string, fix: string): Words => ({ said, fix });
 
 const quotePattern = "Put a text that begins with `*` in quotes, for example `'*_unsafe'`.";
 

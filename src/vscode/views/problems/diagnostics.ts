@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import { isDeepStrictEqual } from 'node:util';
 import { groupedBy } from '../../../core/base/groupedBy.js';
 import { inert } from '../../../core/base/inert.js';
-import { problemCodes, type Problem, type Severity } from '../../../core/base/problem.js';
+import type { Problem, Severity } from '../../../core/base/problem.js';
 import type { EngineSlot } from '../../engine/engineSlot.js';
 import { choose, commands, Diagnostic, DiagnosticRelatedInformation } from '../inertEditor.js';
 import { toLocation, toRange } from '../places.js';
@@ -68,8 +68,9 @@ export function registerProblemPages(extensionUri: vscode.Uri): vscode.Disposabl
     provideTextDocumentContent: async ({ path }) => {
       const name = /^\/([\w-]+\.md)$/.exec(path)?.[1];
       if (name === undefined) return undefined;
-      const code = problemCodes.find((one) => name === `${one}.md`);
-      return code === undefined ? read(name) : explanation(await read('problems.md'), code);
+      const code = name.slice(0, -'.md'.length);
+      const problems = await read('problems.md');
+      return problems.includes(`<a id="${code}">`) ? explanation(problems, code) : read(name);
     },
   });
   return vscode.Disposable.from(provider, commands({ openDocumentation }));

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { problemCodes } from '../../../../src/core/base/problem.js';
+import { problemCodes } from '../../../support/problemCodes.js';
 import { assertGolden } from '../../../support/golden.js';
 import { parseMcprc } from '../../../../src/core/config/read/mcprc.js';
 import { codes, parse, configDeps } from '../fixtures.js';

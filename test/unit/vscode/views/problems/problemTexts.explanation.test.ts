@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { problemCodes } from '../../../../../src/core/base/problem.js';
+import { problemCodes } from '../../../../support/problemCodes.js';
 import { explanation } from '../../../../../src/vscode/views/problems/problemTexts.js';
 
 const problems = `# Problems
