@@ -8,6 +8,7 @@ import { agentKinds } from '../../src/core/agents/agents.js';
 import { describeLaunch } from '../../src/core/approval/fingerprint.js';
 import { relocated } from '../../src/core/approval/worktree.js';
 import { OfferLedger } from '../../src/core/approval/offerLedger.js';
+import { offersOf } from '../support/core/reviewedOffers.js';
 import type { ReviewedOffers } from '../../src/core/approval/offerPrints.js';
 import { framePage, contentSecurityPolicy } from '../../src/core/apps/framePage.js';
 import { withAppPart, withoutToken, withScript } from '../../src/core/apps/editorApps.js';
@@ -97,20 +98,21 @@ function mistaken(whole: string): void {
   }
 }
 
-const offer = (text: string): ReviewedOffers => ({
-  tool: [
-    {
-      name: 'a',
-      title: text,
-      description: text,
-      annotations: { title: text },
-      inputSchema: { type: 'object', title: text },
-    },
-  ],
-  prompt: [{ name: text, description: text, arguments: [{ name: text }] }],
-  resource: [{ uri: text, name: text, description: text, mimeType: text }],
-  instructions: text,
-});
+const offer = (text: string): ReviewedOffers =>
+  offersOf({
+    tool: [
+      {
+        name: 'a',
+        title: text,
+        description: text,
+        annotations: { title: text },
+        inputSchema: { type: 'object', title: text },
+      },
+    ],
+    prompt: [{ name: text, description: text, arguments: [{ name: text }] }],
+    resource: [{ uri: text, name: text, description: text, mimeType: text }],
+    instructions: text,
+  });
 
 async function reviewed(before: string, text: string): Promise<void> {
   const definition = (

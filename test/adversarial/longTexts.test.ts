@@ -77,11 +77,11 @@ const curated = (pattern: string, text: string): unknown =>
 const claimed = (template: string, uri: string): unknown => {
   const prompts = { filter: noLists, transform: [] };
   const rules = { id: 'a', tools: noLists, transform: [], prompts, resources: noLists };
-  const offers = [{ kind: 'resource', name: template }];
+  const offers = [{ kind: 'resource', original: template }];
   const claims = new Claims([{ rules, offers, count: 1, hasApps: false }]);
   return [claims.ofUri(uri), claims.forList()(uri)];
 };
-const resources = { resources: [], templates: [], filter: { whitelist: ['file:///*a*b*c*'], blacklist: [] } };
+const resources = { resources: [], templates: [], filter: { whitelist: ['file:///*a*b*c*'], blacklist: [] }, apps: [] };
 
 const readers: Readonly<Record<string, (text: string) => unknown>> = {
   'what a server lists': (text) => curated('*a*b*c*', text),
@@ -132,10 +132,7 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
   'a requested resource': (text) => [
     admitsResource(resources, text),
     admitsResource({ ...resources, templates: [{ uriTemplate: '{a}{b}/{c}{d}', name: 'x' }] }, text),
-    admitsResource(
-      { ...resources, held: { resources: [text], templates: ['{a}{b}/{c}{d}', text] } },
-      text.slice(0, 99),
-    ),
+    admitsResource({ ...resources, held: ['{a}{b}/{c}{d}', text] }, text.slice(0, 99)),
     claimed('{a}{b}/{c}{d}', text),
     claimed(text, text.slice(0, 8 * 1024)),
     contentsRefused(resources, [{ uri: 'x', mimeType: text, text, blob: text }]),
@@ -285,6 +282,7 @@ const notFed: Readonly<Record<string, readonly string[]>> = {
     'heldElsewhere',
     'transformName',
     'publish',
+    'toolsetIn',
     'projectToolsForProvider',
     'isToldTo',
     'featuresOf',

@@ -10,16 +10,8 @@ import type { Disposable } from '../base/disposables.js';
 import { Emitter } from '../base/events.js';
 import { sameJson } from '../base/canonicalJson.js';
 import { isObject, isTexts } from '../base/isObject.js';
-import { perObject } from '../base/perObject.js';
 import { sameServer, type ApprovedServer, type Storage } from './ledger.js';
-import {
-  isPrint,
-  partsChanged,
-  reviewedInstructions,
-  reviewedPrompt,
-  reviewedResource,
-  reviewedTool,
-} from './offerPrints.js';
+import { isPrint, keyOf, partsChanged } from './offerPrints.js';
 import type {
   OfferChanges,
   OfferName,
@@ -29,6 +21,7 @@ import type {
   ReviewedLaunch,
   ReviewedOffer,
   ReviewedOffers,
+  ChangedOffer,
   ReviewedPart,
 } from './offerPrints.js';
 import type { KeptText, OfferTexts } from './offerTexts.js';
@@ -55,7 +48,7 @@ type Redact = (text: string) => string;
 interface SeenLaunch extends ApprovedServer, Pick<ReviewedLaunch, 'declared'> {
   readonly fingerprint: string;
   /** The baseline with the accepted changes, by kind and name. */
-  readonly prints: Map<string, Pick<ReviewedOffer, 'kind' | 'name' | 'print'>>;
+  readonly prints: Map<string, Omit<ReviewedOffer, 'text'>>;
   /** The kinds with a baseline. An earlier version of the product stored fewer. */
   kinds: readonly ReviewedKind[];
   /** Differs after each change of the baseline, also from the number of any other baseline. */
@@ -94,16 +87,15 @@ export class OfferLedger implements Disposable {
 
   /** Notes every present offer of a launch, the common list first. The first one noted is the baseline. */
   note(launch: ReviewedLaunch, all: readonly ReviewedOffers[], redact: Redact, order: SeenLaunch['order'] = []): void {
-    const lists = all.map(listedOf);
-    const seen = this.launches.get(launch.fingerprint) ?? seenLaunch(launch, new Map(), [], []);
+    const seen = this.launches.get(launch.fingerprint) ?? seenLaunch(launch);
     // Setting it again renews it.
     this.launches.set(launch.fingerprint, seen);
-    if (seen.kinds.length < allKinds.length) this.begin(seen, (this.isUsable && lists[0]) || new Map());
+    if (seen.kinds.length < allKinds.length) this.begin(seen, (this.isUsable && all[0]) || new Map());
     if (order !== seen.order && !sameJson(order, seen.order)) this.store();
     seen.order = order;
     seen.redact = redact;
     seen.listed = new Map();
-    for (const list of lists) {
+    for (const list of all) {
       for (const [of, offer] of list) {
         if (!seen.listed.has(of) || partsChanged(offer, seen.prints.get(of)).length > 0) seen.listed.set(of, offer);
       }
@@ -111,7 +103,7 @@ export class OfferLedger implements Disposable {
   }
 
   /** The first list is the baseline of each kind that has none yet. */
-  private begin(seen: SeenLaunch, list: ReadonlyMap<string, ReviewedOffer>): void {
+  private begin(seen: SeenLaunch, list: ReviewedOffers): void {
     for (const [of, offer] of list) {
       if (seen.kinds.includes(offer.kind)) continue;
       seen.prints.set(of, offer);
@@ -128,13 +120,13 @@ export class OfferLedger implements Disposable {
   }
 
   changesOf(launch: ReviewedLaunch, offers: ReviewedOffers): OfferChanges {
-    const [tool, prompt, resource, instructions] = [new Map(), new Map(), new Map(), new Map()];
-    const changes = { tool, prompt, resource, instructions } satisfies OfferChanges;
+    const changes = new Map<string, Pick<ChangedOffer, 'kind' | 'original' | 'parts'>>();
     const seen = this.launches.get(launch.fingerprint);
-    for (const [of, offer] of seen ? listedOf(offers) : []) {
-      if (!seen?.kinds.includes(offer.kind)) continue;
+    for (const [of, offer] of seen ? offers : []) {
+      const { kind, original } = offer;
+      if (!seen?.kinds.includes(kind)) continue;
       const parts = partsChanged(offer, seen.prints.get(of));
-      if (parts.length > 0) changes[offer.kind].set(offer.name, parts);
+      if (parts.length > 0) changes.set(of, { kind, original, parts });
     }
     return changes;
   }
@@ -147,8 +139,8 @@ export class OfferLedger implements Disposable {
     return this.deps.holdsBack();
   }
 
-  async changeOf({ launch, kind, original }: OfferName): Promise<OfferChange | undefined> {
-    const of = keyOf(kind, original);
+  async changeOf({ launch, ...ref }: OfferName): Promise<OfferChange | undefined> {
+    const of = keyOf(ref);
     const seen = this.launches.get(launch);
     const offer = seen?.listed.get(of);
     if (!seen || !offer) return undefined;
@@ -157,7 +149,7 @@ export class OfferLedger implements Disposable {
     if (parts.length === 0) return undefined;
     const { server, source, redact } = seen;
     const now = redacted(offer.text(), redact);
-    const change = { launch, kind, original, server, source, parts, print: offer.print, now };
+    const change = { launch, ...ref, server, source, parts, print: offer.print, now };
     if (!was) return { ...change, before: 'new' };
     await this.storing;
     const kept = (await this.deps.texts?.read(launch).catch(() => undefined))?.get(of);
@@ -165,11 +157,12 @@ export class OfferLedger implements Disposable {
   }
 
   accept(changes: readonly OfferChange[]): void {
-    for (const { launch, kind, original: name, print, now } of changes) {
+    for (const { launch, kind, original, print, now } of changes) {
       const seen = this.launches.get(launch);
       if (!seen) continue;
-      seen.prints.set(keyOf(kind, name), { kind, name, print });
-      seen.toKeep.set(keyOf(kind, name), { kind, name, print, text: () => now });
+      const accepted = { kind, original, print, text: () => now };
+      seen.prints.set(keyOf(accepted), accepted);
+      seen.toKeep.set(keyOf(accepted), accepted);
       seen.version = ++this.versions;
     }
     this.store();
@@ -212,9 +205,9 @@ export class OfferLedger implements Disposable {
     const { storage, texts } = this.deps;
     await storage.update(key, [...this.launches.values()].map(writtenLaunch));
     for (const [fingerprint, { toKeep, redact }] of texts ? [...this.launches] : []) {
-      const offers = [...toKeep];
+      const offers = new Map(toKeep);
       toKeep.clear();
-      if (offers.length === 0) continue;
+      if (offers.size === 0) continue;
       const kept = new Map(await texts?.read(fingerprint));
       await keep(offers, redact, kept);
       await texts?.write(fingerprint, kept);
@@ -225,44 +218,19 @@ export class OfferLedger implements Disposable {
 
 function seenLaunch(
   { fingerprint, server, source, declared }: Pick<ReviewedLaunch, 'fingerprint' | 'server' | 'source' | 'declared'>,
-  prints: SeenLaunch['prints'],
-  kinds: SeenLaunch['kinds'],
-  order: SeenLaunch['order'],
+  kinds: SeenLaunch['kinds'] = [],
+  order: SeenLaunch['order'] = [],
 ): SeenLaunch {
   const of = { fingerprint, server, source, ...(declared !== undefined && { declared }) };
-  return { ...of, prints, kinds, order, version: 0, toKeep: new Map(), listed: new Map(), redact: () => '' };
-}
-
-/** The first of equal names counts (N5). */
-const listedOf = perObject((of: ReviewedOffers): ReadonlyMap<string, ReviewedOffer> => {
-  const { tool, prompt, resource, instructions, overrides } = of;
-  const offers = [
-    ...tool.map((one) => reviewedTool(one, overrides?.get(one.name))),
-    ...prompt.map(reviewedPrompt),
-    ...resource.map(reviewedResource),
-    ...(instructions === undefined ? [] : [reviewedInstructions(instructions)]),
-  ];
-  const listed = new Map<string, ReviewedOffer>();
-  for (const offer of offers) {
-    const of = keyOf(offer.kind, offer.name);
-    if (!listed.has(of)) listed.set(of, offer);
-  }
-  return listed;
-});
-
-function keyOf(kind: ReviewedKind, name: string): string {
-  return `${kind} ${name}`;
+  const noOffers = { prints: new Map(), toKeep: new Map(), listed: new Map() };
+  return { ...of, ...noOffers, kinds, order, version: 0, redact: () => '' };
 }
 
 /** To look for secrets in a longer text would hold up the event loop (P10). Its offer is kept without its text. */
 const longestText = 256 * 1024;
 const ofOneTurn = 128 * 1024;
 
-async function keep(
-  offers: readonly (readonly [string, ReviewedOffer])[],
-  redact: Redact,
-  kept: Map<string, KeptText>,
-): Promise<void> {
+async function keep(offers: ReviewedOffers, redact: Redact, kept: Map<string, KeptText>): Promise<void> {
   let looked = 0;
   for (const [of, { print, text }] of offers) {
     const plain = text();
@@ -291,7 +259,7 @@ const allKinds = Object.keys(keys) as ReviewedKind[];
 function writtenLaunch({ fingerprint, server, source, declared, prints, order }: SeenLaunch): unknown {
   const all = allKinds.map((kind) => {
     const own = [...prints.values()].filter((one) => one.kind === kind);
-    return [keys[kind], own.map(({ name, print }) => [name, ...print])];
+    return [keys[kind], own.map(({ original, print }) => [original, ...print])];
   });
   const kept = order.join().length > longestOrder ? [] : order;
   return { fingerprint, server, source, declared, order: kept, ...(Object.fromEntries(all) as object) };
@@ -301,17 +269,18 @@ function readLaunch(written: unknown): SeenLaunch[] {
   if (!isObject(written)) return [];
   const { fingerprint, server, source, declared, order } = written;
   if (typeof fingerprint !== 'string' || typeof server !== 'string' || typeof source !== 'string') return [];
-  const prints: SeenLaunch['prints'] = new Map();
-  const kinds: ReviewedKind[] = [];
+  const rows = Array.isArray(order) ? order.filter((row) => isTexts(row) && row.length === 3) : [];
+  // An earlier version knew no baseline of resources. Without another list, its kind counts as changed.
+  const kinds = allKinds.filter((kind) => kind !== 'resource' || Array.isArray(written[keys.resource]));
+  const of = { fingerprint, server, source, ...(typeof declared === 'string' && { declared }) };
+  const seen = seenLaunch(of, kinds, rows as SeenTool[]);
   for (const kind of allKinds) {
     const entries = written[keys[kind]];
-    // An earlier version knew no baseline of resources. Without another list, its kind counts as changed.
-    if (kind !== 'resource' || Array.isArray(entries)) kinds.push(kind);
-    for (const [name, ...print] of Array.isArray(entries) ? entries.filter(Array.isArray) : []) {
-      if (typeof name === 'string' && isPrint(kind, print)) prints.set(keyOf(kind, name), { kind, name, print });
+    for (const [original, ...print] of Array.isArray(entries) ? entries.filter(Array.isArray) : []) {
+      if (typeof original !== 'string' || !isPrint(kind, print)) continue;
+      const offer = { kind, original, print };
+      seen.prints.set(keyOf(offer), offer);
     }
   }
-  const of = { fingerprint, server, source, ...(typeof declared === 'string' && { declared }) };
-  const seen = Array.isArray(order) ? order.filter((row) => isTexts(row) && row.length === 3) : [];
-  return [seenLaunch(of, prints, kinds, seen as SeenTool[])];
+  return [seen];
 }

@@ -4,7 +4,7 @@ import { canonicalJson } from '../base/canonicalJson.js';
 import { isTexts } from '../base/isObject.js';
 import { perObject } from '../base/perObject.js';
 import { plainOverrides } from '../config/hash.js';
-import type { ToolOverride, ToolOverrides } from '../config/model.js';
+import type { ToolOverride } from '../config/model.js';
 import { uriOf } from '../tools/catalogue.js';
 import type { OfferedPrompt, OfferedResource, OfferedTemplate, OfferedTool } from '../tools/catalogue.js';
 import type { LaunchDescription } from './fingerprint.js';
@@ -30,7 +30,7 @@ export type OfferText = readonly (readonly [label: string, text: string])[];
 export interface ReviewedOffer {
   readonly kind: ReviewedKind;
   /** The URI of a resource or a template. Empty for instructions. */
-  readonly name: string;
+  readonly original: string;
   readonly print: OfferPrint;
   text(): OfferText;
 }
@@ -52,7 +52,7 @@ const plainTool = perObject((tool: OfferedTool): ReviewedOffer => {
   const ui = meta?.['ui'];
   return {
     kind: 'tool',
-    name,
+    original: name,
     print: [[title, description, shownTitle], [inputSchema, outputSchema], hints, [ui], [undefined]].map(hash),
     text: () => [
       ...said('title', title),
@@ -75,7 +75,7 @@ export const reviewedPrompt = perObject((prompt: OfferedPrompt): ReviewedOffer =
   const { name, title, description, arguments: taken } = prompt;
   return {
     kind: 'prompt',
-    name,
+    original: name,
     print: [hash([title, description]), hash([taken])],
     text: () => [...said('title', title), ...said('description', description), ...laidOut('arguments', taken)],
   };
@@ -85,7 +85,7 @@ export const reviewedResource = perObject((one: OfferedResource | OfferedTemplat
   const { name, title, description, mimeType } = one;
   return {
     kind: 'resource',
-    name: uriOf(one),
+    original: uriOf(one),
     print: [[name, title], [description], [mimeType]].map(hash),
     text: () => [
       ...said('name', name),
@@ -97,7 +97,7 @@ export const reviewedResource = perObject((one: OfferedResource | OfferedTemplat
 });
 
 export function reviewedInstructions(text: string): ReviewedOffer {
-  return { kind: 'instructions', name: '', print: [hash([text])], text: () => said('text', text) };
+  return { kind: 'instructions', original: '', print: [hash([text])], text: () => said('text', text) };
 }
 
 function said(label: string, text: unknown): [string, string][] {
@@ -130,22 +130,23 @@ function hash(value: unknown): string {
 
 const withoutApp = hash([undefined]);
 
-export type OfferName = { readonly launch: string; readonly kind: ReviewedKind; readonly original: string };
+export type OfferRef = Pick<ReviewedOffer, 'kind' | 'original'>;
+
+export type OfferName = OfferRef & { readonly launch: string };
 
 export type ChangedOffer = OfferName & { readonly parts: readonly ReviewedPart[]; readonly held: boolean };
 
 /** The most resources, and the most templates, in a baseline. The others of a longer list count as new. */
 export const mostReviewed = 2_000;
 
-export interface ReviewedOffers {
-  readonly tool: readonly OfferedTool[];
-  readonly prompt: readonly OfferedPrompt[];
-  readonly resource: readonly (OfferedResource | OfferedTemplate)[];
-  readonly instructions: string | undefined;
-  readonly overrides?: ToolOverrides | undefined;
+/** Every offer of a server by kind and name. */
+export type ReviewedOffers = ReadonlyMap<string, ReviewedOffer>;
+
+export function keyOf({ kind, original }: OfferRef): string {
+  return `${kind} ${original}`;
 }
 
 /** A launch for clients with the same declared capabilities. Its fingerprint differs from the fingerprint for others. */
 export type ReviewedLaunch = LaunchDescription & { readonly declared?: string };
 
-export type OfferChanges = Readonly<Record<ReviewedKind, ReadonlyMap<string, readonly ReviewedPart[]>>>;
+export type OfferChanges = ReadonlyMap<string, OfferRef & Pick<ChangedOffer, 'parts'>>;

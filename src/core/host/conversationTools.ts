@@ -16,7 +16,7 @@ import type { ToolOutcome } from '../protocol/request.js';
 import type { StatusSnapshot } from '../reconcile/status.js';
 import type { Delivery } from '../results/delivery.js';
 import { withNotes } from '../results/forEditor.js';
-import type { ServedTool, Toolset } from '../tools/catalogue.js';
+import { toolsetIn, type ServedTool, type Toolset } from '../tools/catalogue.js';
 
 export interface OpenedApp {
   readonly toolset: string;
@@ -61,7 +61,7 @@ export function createConversationTools(host: Host, delivery: Delivery) {
       run: async (tool, call, signal, onProgress) => {
         const { toolset, name } = tool;
         const { input } = call;
-        const tools = host.catalogue.toolsets.find(({ id }) => id === toolset)?.tools;
+        const tools = toolsetIn(host.catalogue, toolset)?.tools;
         const served = tools?.find(({ published }) => published === name);
         const seen = tool.sends?.(input);
         const asked = { toolset, tool: name, arguments: input, conversation, signal, onProgress };

@@ -7,14 +7,16 @@ import type { ClientChange, ClientKind, Fields, ServerClient } from '../protocol
 import { errorCodes } from '../protocol/errors.js';
 import type { OtherOutcome, ToolOutcome, ToolsetCall, ToolsetRequest } from '../protocol/request.js';
 import { isAboutTask, taskChanged, taskIn, watchTask } from '../protocol/versions.js';
-import type { Catalogue, Toolset } from '../tools/catalogue.js';
+import { toolsetIn, type Catalogue, type Toolset } from '../tools/catalogue.js';
 import { admitsResource, contentsRefused } from '../tools/promptsAndResources.js';
+import { isObject } from '../base/isObject.js';
 import { perObject } from '../base/perObject.js';
 import { asText, clipped } from '../base/text.js';
 import { fileErrors, whyNothing } from './admin.js';
 import type { Host } from './hostContract.js';
 import { leaseNote } from './leaseNotes.js';
-import { holderOfTool, holdersOf, releaseAdvice, servedAlone, servedEmpty, servedTogether } from './servedToolsets.js';
+import { holderOfTool, holdersOf, namedIn, releaseAdvice } from './servedToolsets.js';
+import { servedAlone, servedEmpty, servedTogether } from './servedToolsets.js';
 
 const noTask = refused(errorCodes.invalidParams, 'There is no such task here.');
 
@@ -122,12 +124,15 @@ export class CatalogueBackend implements GatewayBackend, Disposable {
 
   private async requestOf(toolset: Toolset | undefined, request: ToolsetRequest): Promise<OtherOutcome> {
     const { toolset: id, method } = request;
-    const params = toolset && underOriginalNames(toolset, method, request.params);
-    const { ref, uri = ref?.['uri'] } = request.params as { ref?: Fields; uri?: unknown };
+    const { kind, name } = namedIn(request);
+    const uri = kind === 'resource' ? name : undefined;
     if (typeof uri === 'string' && !(toolset && admitsResource(toolset.resources, uri))) {
       return refused(errorCodes.resourceNotFound, `${said(id)} resource "${clipped(uri, 200)}".`, { uri });
     }
-    if (!params) return refused(errorCodes.invalidParams, `${said(id)} such prompt.`);
+    const prompt = toolset?.prompts.find(({ published }) => published === name);
+    if (!toolset || (kind === 'prompt' && !prompt))
+      return refused(errorCodes.invalidParams, `${said(id)} such prompt.`);
+    const params = kind === 'prompt' ? withName(request.params, prompt?.original) : request.params;
     const outcome = await this.host.request({ ...request, toolset: toolset.id, params });
     if (outcome.kind !== 'result') return outcome;
     const { contents } = method === 'resources/read' ? outcome.result : {};
@@ -174,19 +179,9 @@ function refused(code: number, message: string, data?: unknown): OtherOutcome {
   return { kind: 'error', code, message, ...(data !== undefined && { data }) };
 }
 
-/** Returns undefined if the request names a prompt that is not published. */
-function underOriginalNames(toolset: Toolset, method: string, params: Fields): Fields | undefined {
-  const ref = params['ref'] as Fields | undefined;
-  const isOfPrompt = method === 'completion/complete' && ref?.['type'] === 'ref/prompt';
-  if (method !== 'prompts/get' && !isOfPrompt) return params;
-  const asked = isOfPrompt ? ref['name'] : params['name'];
-  const name = toolset.prompts.find(({ published }) => published === asked)?.original;
-  if (name === undefined) return undefined;
-  return isOfPrompt ? { ...params, ref: { ...ref, name } } : { ...params, name };
-}
-
-function toolsetIn({ toolsets }: Catalogue, id: string): Toolset | undefined {
-  return toolsets.find((candidate) => candidate.id === id);
+function withName(params: Fields, name: string | undefined): Fields {
+  const { ref } = params;
+  return isObject(ref) ? { ...params, ref: { ...ref, name } } : { ...params, name };
 }
 
 /** Two servers may use one id of a task, so here each begins with the id of its server, which holds no slash. */

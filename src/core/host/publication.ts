@@ -5,12 +5,13 @@
 import { createHash } from 'node:crypto';
 import { describeLaunch } from '../approval/fingerprint.js';
 import type { OfferLedger } from '../approval/offerLedger.js';
-import { isAboutApps, mostReviewed, type ChangedOffer, type OfferChanges } from '../approval/offerPrints.js';
-import type { ReviewedLaunch, ReviewedOffers } from '../approval/offerPrints.js';
-import { appOf } from '../apps/toolMeta.js';
+import { isAboutApps, keyOf, mostReviewed, reviewedInstructions } from '../approval/offerPrints.js';
+import type { ChangedOffer, OfferChanges, OfferRef, ReviewedLaunch } from '../approval/offerPrints.js';
+import type { ReviewedOffer, ReviewedOffers } from '../approval/offerPrints.js';
 import { BoundedMap } from '../base/boundedMap.js';
 import type { Disposable } from '../base/disposables.js';
 import { sameJson } from '../base/canonicalJson.js';
+import { groupedBy } from '../base/groupedBy.js';
 import { Emitter } from '../base/events.js';
 import { perObject } from '../base/perObject.js';
 import type { Problem } from '../base/problem.js';
@@ -20,13 +21,14 @@ import type { ToolListing } from '../connections/connection.js';
 import { capabilitiesKey, showsApps } from '../protocol/client.js';
 import { conversationLabel } from '../protocol/conversationLabel.js';
 import type { ToolsetCall } from '../protocol/request.js';
-import type { Offered } from '../reconcile/offers.js';
+import { byKey, pagesOf, resourcesToReview, reviewedIn, type Offered } from '../reconcile/offers.js';
 import { enabledDefinition } from '../reconcile/plan.js';
 import { offersChanged, resourcesNotReviewed } from '../reconcile/problems.js';
 import type { OfferMemory, RememberedOffer, StandIn } from '../reconcile/remembered.js';
 import type { Serving } from '../reconcile/serving.js';
-import { uriOf, type Catalogue, type ExcludedTool, type OfferedResource } from '../tools/catalogue.js';
-import type { OfferedTemplate, OfferedTool, PublishedResources, ServedTool, Toolset } from '../tools/catalogue.js';
+import { toolsetIn, uriOf, type Catalogue, type ExcludedTool, type OfferedResource } from '../tools/catalogue.js';
+import type { OfferedTemplate, OfferedTool, PublishedResources, PublishedTool } from '../tools/catalogue.js';
+import type { ServedTool, Toolset } from '../tools/catalogue.js';
 import { Claims, noClaims, type Baselines } from '../tools/claims.js';
 import { ShortNames } from '../tools/editorNames.js';
 import { publish, type Candidate } from '../tools/registry.js';
@@ -57,7 +59,6 @@ export class Publication implements Disposable {
   readonly onDidPublish = this.publications.event;
 
   private hasOwnLists = false;
-  private claims = noClaims;
   private claimsOf = '';
   private readonly givenNames = new ShortNames();
   private shortNames: ReadonlyMap<string, string> = new Map();
@@ -79,16 +80,16 @@ export class Publication implements Disposable {
   }
 
   toolset(id: string, conversation?: string): Toolset | undefined {
-    return this.catalogueFor(conversation).toolsets.find((toolset) => toolset.id === id);
+    return toolsetIn(this.catalogueFor(conversation), id);
   }
 
   tool({ toolset, tool, clientKind, client, fromApp }: ToolsetCall): ServedTool | undefined {
     const found = this.toolset(toolset, client?.listedFor);
-    if (found && fromApp) return toolForApp(found, tool, clientKind);
-    if (clientKind !== 'editor' && found?.release?.published === tool) return found.release;
-    const named = found && toolNamed(found, tool, clientKind);
-    if (named || !found || !client || !showsApps(client.capabilities)) return named;
-    return toolForApp(found, tool, clientKind);
+    if (!found) return undefined;
+    if (fromApp) return toolForApp(found, tool, clientKind);
+    if (clientKind !== 'editor' && found.release?.published === tool) return found.release;
+    const named = toolNamed(found, tool, clientKind);
+    return named || !client || !showsApps(client.capabilities) ? named : toolForApp(found, tool, clientKind);
   }
 
   shortName(server: string): string {
@@ -106,18 +107,16 @@ export class Publication implements Disposable {
     this.special.clear();
     const offerings = this.offerings();
     const changes = this.reviewed(offerings);
-    this.claims = this.presentClaims();
-    const { toolsets: next, problems } = this.published(offerings);
+    const claims = this.presentClaims();
+    const { toolsets: next, problems } = this.published(offerings, claims);
     const conversations = new Set(servers.flatMap(({ id }) => this.serving(id)?.ownLists ?? []));
-    this.problems = [...changes, ...problems, ...this.problemsOfOne(conversations, problems)];
+    this.problems = [...changes, ...problems, ...this.problemsOfOne(conversations, problems, claims)];
     const before = this.catalogue.toolsets;
     const isForSome = this.hasOwnLists || conversations.size > 0;
     this.hasOwnLists = conversations.size > 0;
-    const isOfClaims = this.claims !== this.catalogue.claims;
-    const isForAll =
-      isOfClaims || next.length !== before.length || next.some((toolset, index) => toolset !== before[index]);
+    const isForAll = claims !== this.catalogue.claims || !sameJson(before, next);
     if (isForAll) {
-      this.catalogue = { version: this.catalogue.version + 1, toolsets: next, claims: this.claims };
+      this.catalogue = { version: this.catalogue.version + 1, toolsets: next, claims };
       const counts = next.map(({ id, tools }) => `${id} ${tools.length}`).join(', ');
       this.deps.services.log.write('info', `Registry version ${this.catalogue.version}: ${counts || 'no toolsets'}`);
     }
@@ -181,21 +180,24 @@ export class Publication implements Disposable {
     return new Claims(all);
   }
 
-  private published(offerings: readonly Offering[]): { toolsets: readonly Toolset[]; problems: readonly Problem[] } {
+  private published(
+    offerings: readonly Offering[],
+    claims = this.catalogue.claims,
+  ): { toolsets: readonly Toolset[]; problems: readonly Problem[] } {
     const { offerReview } = this.deps.consent;
     const candidates = offerings.map((one) => candidateOf(one, this.shortName(one.server.id), offerReview));
     const admin = this.deps.settings.offersAdmin?.() === false ? [] : [this.allowedAdmin()];
     const reserved = reservedNames(this.shortNames.values(), admin.length > 0);
-    const { toolsets, problems } = publish(candidates, reserved, this.permission.verdictOf, this.claims);
+    const { toolsets, problems } = publish(candidates, reserved, this.permission.verdictOf, claims);
     const before = this.catalogue.toolsets;
     const next = [...toolsets.map((one) => this.withRelease(one)), ...(this.servers.length > 0 ? admin : [])];
     return { toolsets: next.map((one) => before.find((earlier) => sameJson(earlier, one)) ?? one), problems };
   }
 
-  private problemsOfOne(conversations: ReadonlySet<string>, ofAll: readonly Problem[]): Problem[] {
+  private problemsOfOne(conversations: ReadonlySet<string>, ofAll: readonly Problem[], claims: Claims): Problem[] {
     const known = new Set(ofAll.map(({ message }) => message));
     return [...conversations].flatMap((conversation) =>
-      this.published(this.offerings(conversation))
+      this.published(this.offerings(conversation), claims)
         .problems.filter(({ message }) => !known.has(message))
         .map((problem) => ({
           ...problem,
@@ -244,55 +246,54 @@ function candidateOf({ server, facts, offered }: Offering, shortName: string, re
   };
   if (!review?.holdsBack()) return candidate;
   const [declared = ''] = offered.declared;
-  const offers = reviewedOf(offered.listing, said, definition);
-  const changes = review.changesOf(launchFor(definition, declared), offers);
-  const kept = tools.flatMap(({ original }) => {
-    const parts = changes.tool.get(original);
-    return parts ? [{ original, reason: { kind: 'changed' as const, parts } }] : [];
+  const { listing } = offered;
+  const changes = review.changesOf(launchFor(definition, declared), reviewedOf(listing, said, definition));
+  const changeOf = (kind: OfferRef['kind'], original: string) => changes.get(keyOf({ kind, original }));
+  const isSame = ({ original }: PublishedTool): boolean => !changeOf('tool', original);
+  const kept = tools.flatMap(({ original }): ExcludedTool[] => {
+    const change = changeOf('tool', original);
+    return change ? [{ original, reason: { kind: 'changed', parts: change.parts } }] : [];
   });
   return {
     ...candidate,
-    tools: kept.length > 0 ? tools.filter(({ original }) => !changes.tool.has(original)) : tools,
-    appTools: appTools.filter(({ original }) => !changes.tool.has(original)),
+    tools: kept.length > 0 ? tools.filter(isSame) : tools,
+    appTools: appTools.filter(isSame),
     excluded: [...excluded, ...kept],
-    prompts: prompts.filter(({ original }) => !changes.prompt.has(original)),
-    resources: withoutHeld(resources, offers, changes),
-    instructions: changes.instructions.size > 0 ? undefined : candidate.instructions,
+    prompts: prompts.filter(({ original }) => !changeOf('prompt', original)),
+    resources: withoutHeld(resources, listing, changes),
+    instructions: changeOf('instructions', '') ? undefined : candidate.instructions,
   };
 }
 
 /** Entries beyond the reviewed ones are held back too. */
-function withoutHeld(all: PublishedResources, offers: ReviewedOffers, changes: OfferChanges): PublishedResources {
-  const seen = new Set(offers.resource);
+function withoutHeld(all: PublishedResources, listing: ToolListing, changes: OfferChanges): PublishedResources {
+  const seen = new Set(resourcesToReview(listing));
   const isHeld = (one: OfferedResource | OfferedTemplate): boolean =>
-    !seen.has(one) || changes.resource.has(uriOf(one));
-  const held = {
-    resources: all.resources.filter(isHeld).map(uriOf),
-    templates: all.templates.filter(isHeld).map(uriOf),
-  };
-  if (held.resources.length + held.templates.length === 0) return all;
+    !seen.has(one) || changes.has(keyOf(resourceRef(one)));
+  const held = [...all.resources, ...all.templates].filter(isHeld).map(uriOf);
+  if (held.length === 0) return all;
   const isKept = (one: OfferedResource | OfferedTemplate): boolean => !isHeld(one);
   return { ...all, resources: all.resources.filter(isKept), templates: all.templates.filter(isKept), held };
 }
 
 function changedOffers(facts: ServingFacts, review: OfferLedger, redact: (text: string) => string) {
-  const all = facts
-    .everyOffer()
-    .map((offered) => ({ offered, offers: reviewedOf(offered.listing, facts.instructions, facts.definition) }));
+  const all = facts.everyOffer().flatMap((offered) => {
+    const offers = reviewedOf(offered.listing, facts.instructions, facts.definition);
+    return offered.declared.map((declared) => ({ declared, offered, offers }));
+  });
   const held = review.holdsBack();
   const found = new Map<string, ChangedOffer>();
-  for (const declared of new Set(all.flatMap(({ offered }) => offered.declared))) {
+  for (const [declared, own] of groupedBy(all, (one) => one.declared)) {
     const launch = launchFor(facts.definition, declared);
-    const own = all.filter(({ offered }) => offered.declared.includes(declared));
     // A remembered list is compared, and never becomes the baseline.
     if (!('rememberedAt' in facts) && own.every(({ offered }) => !offered.listing.failure)) {
       const each = own.map(({ offers }) => offers);
-      review.note(launch, each, redact, own[0] && orderOf(own[0].offered.listing.tools));
+      review.note(launch, each, redact, orderOf(own[0].offered.listing.tools));
     }
     for (const { offered, offers } of own) {
-      for (const { kind, original, parts } of published(offered, review.changesOf(launch, offers))) {
-        const key = `${kind} ${original}`;
-        if (!found.has(key)) found.set(key, { launch: launch.fingerprint, kind, original, parts, held });
+      for (const change of published(offered, review.changesOf(launch, offers))) {
+        const key = keyOf(change);
+        if (!found.has(key)) found.set(key, { launch: launch.fingerprint, ...change, held });
       }
     }
   }
@@ -314,7 +315,7 @@ export function offerMemory(kept: KeptOffers, review: OfferLedger | undefined, r
   const isHeld = (definition: ServerDefinition, { listing, instructions, declared }: RememberedOffer): boolean => {
     if (review?.holdsBack() !== true) return false;
     const changes = review.changesOf(launchFor(definition, declared), reviewedOf(listing, instructions, definition));
-    return Object.values(changes).some(({ size }) => size > 0);
+    return changes.size > 0;
   };
   return {
     recall: (definition) => {
@@ -327,67 +328,48 @@ export function offerMemory(kept: KeptOffers, review: OfferLedger | undefined, r
   };
 }
 
-function published(
-  { curated: { tools, appTools, prompts, resources } }: Offered,
-  changes: OfferChanges,
-): Pick<ChangedOffer, 'kind' | 'original' | 'parts'>[] {
-  const all = [
-    ...[...tools, ...appTools].map(({ original }) => ({ kind: 'tool' as const, original })),
+function published({ curated }: Offered, changes: OfferChanges) {
+  const { prompts, resources } = curated;
+  const tools = [...curated.tools, ...curated.appTools];
+  const pages = pagesOf(tools.map(({ tool }) => tool));
+  const offers: OfferRef[] = [
+    ...tools.map(({ original }) => ({ kind: 'tool' as const, original })),
     ...prompts.map(({ original }) => ({ kind: 'prompt' as const, original })),
-    ...[
-      ...resources.resources,
-      ...resources.templates,
-      ...pagesOf([...tools, ...appTools].map(({ tool }) => tool)),
-    ].map((one) => ({ kind: 'resource' as const, original: uriOf(one) })),
-    { kind: 'instructions' as const, original: '' },
+    ...[...resources.resources, ...resources.templates, ...pages].map(resourceRef),
+    { kind: 'instructions', original: '' },
   ];
-  return all.flatMap(({ kind, original }) => {
-    const parts = changes[kind].get(original);
-    return parts ? [{ kind, original, parts }] : [];
-  });
+  return offers.flatMap((offer) => changes.get(keyOf(offer)) ?? []);
+}
+
+function resourceRef(one: OfferedResource | OfferedTemplate): OfferRef {
+  return { kind: 'resource', original: uriOf(one) };
 }
 
 const orderOf = perObject((tools: readonly OfferedTool[]): readonly SeenTool[] => tools.map(seenTool));
 
 type Reviewable = readonly [ToolListing, instructions: string | undefined, ServerDefinition];
 
-const lastReviewed = new WeakMap<ToolListing, readonly [Reviewable, ReviewedOffers]>();
+const lastReviewed = new WeakMap<ToolListing, { readonly of: Reviewable; readonly offers: ReviewedOffers }>();
 
 /** The same object for the same offer, because each publication reads it several times (P10). */
 function reviewedOf(...of: Reviewable): ReviewedOffers {
-  const [before, known] = lastReviewed.get(of[0]) ?? [];
-  if (known && before?.every((part, index) => part === of[index])) return known;
-  const offers = reviewable(...of);
-  lastReviewed.set(of[0], [of, offers]);
+  const last = lastReviewed.get(of[0]);
+  if (last?.of.every((part, index) => part === of[index])) return last.offers;
+  const offers = byKey(reviewable(...of));
+  lastReviewed.set(of[0], { of, offers });
   return offers;
 }
 
 /** Agents read the manual and the overrides of the file, so the review covers them too. */
-function reviewable(
-  { tools, prompts, resources: ofResources }: ToolListing,
+function* reviewable(
+  listing: ToolListing,
   instructions: string | undefined,
   { manual, overrides }: Pick<ServerDefinition, 'manual' | 'overrides'>,
-): ReviewedOffers {
-  const { resources = [], templates = [] } = ofResources ?? {};
-  const listed = [...resources.slice(0, mostReviewed), ...templates.slice(0, mostReviewed)];
-  return {
-    tool: tools,
-    prompt: prompts?.prompts ?? [],
-    resource: [...listed, ...pagesOf(tools)],
-    instructions: joined(instructions, manual),
-    overrides,
-  };
+): Generator<ReviewedOffer> {
+  yield* reviewedIn(listing, overrides);
+  const told = joined(instructions, manual);
+  if (told !== undefined) yield reviewedInstructions(told);
 }
-
-/** A server need not list the pages of its apps (G8), so their URIs are in the baseline with its tools. */
-function pagesOf(tools: readonly OfferedTool[]): OfferedResource[] {
-  return tools.flatMap((tool) => pageOf(tool) ?? []);
-}
-
-const pageOf = perObject((tool: OfferedTool): OfferedResource | undefined => {
-  const uri = appOf(tool);
-  return uri === undefined ? undefined : { uri, name: '' };
-});
 
 function joined(said: string | undefined, manual: string | undefined): string | undefined {
   return [said, manual].filter((part) => part).join('\n\n') || undefined;

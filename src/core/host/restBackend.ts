@@ -19,6 +19,7 @@ import { FileRefused } from '../base/textFile.js';
 import { restError, type RestAnswer, type RestBackend } from '../gateway/http/rest.js';
 import type { Host } from './hostContract.js';
 import type { ServerStatus } from '../reconcile/status.js';
+import { toolsetIn } from '../tools/catalogue.js';
 
 /** The limit in milliseconds until the host has read the file. */
 const patience = 5_000;
@@ -38,7 +39,7 @@ export function createRestBackend(host: Host, clock: Clock, config: () => Config
       return server && described(host, server, urlOf);
     },
     tools: (id) => {
-      const toolset = host.catalogue.toolsets.find((each) => each.id === id);
+      const toolset = toolsetIn(host.catalogue, id);
       if (!toolset) return notServed(id, find(id), host.snapshot.problems);
       const tools = toolset.tools.map((one) => ({ ...one.tool, name: one.published, originalName: one.original }));
       return { kind: 'value', status: 200, value: { tools } };
@@ -97,7 +98,7 @@ export function createRestBackend(host: Host, clock: Clock, config: () => Config
 
 function described({ catalogue, snapshot }: Host, server: ServerStatus, urlOf: UrlOf): unknown {
   const { id, source, transport, state, approval, previous, offered } = server;
-  const toolset = catalogue.toolsets.find((each) => each.id === id);
+  const toolset = toolsetIn(catalogue, id);
   return {
     id,
     source,

@@ -116,28 +116,33 @@ export function holderOfTool(catalogue: Catalogue, name: string): Toolset | unde
   return holder ?? entriesForAppsOfAll(catalogue).find(({ tool }) => tool.name === name)?.toolset;
 }
 
+/** Returns the published name of a prompt, or the URI of a resource or a template, in a request. */
+export function namedIn({ method, params: { name, uri, ref } }: Pick<ToolsetRequest, 'method' | 'params'>) {
+  if (method === 'prompts/get') return { kind: 'prompt', name };
+  if (method !== 'completion/complete' || !isObject(ref)) return { kind: 'resource', name: uri };
+  return ref['type'] === 'ref/prompt' ? { kind: 'prompt', name: ref['name'] } : { kind: 'resource', name: ref['uri'] };
+}
+
 /**
  * Nobody else answers for a URI in a baseline, or for one made from a template in a baseline (N5c). Any other URI in no
  * list most likely belongs to the toolset with that app or a fitting template, so that comes first.
  */
 export function holdersOf(
   catalogue: Catalogue,
-  { method, params }: Pick<ToolsetRequest, 'method' | 'params'>,
+  request: Pick<ToolsetRequest, 'method' | 'params'>,
 ): readonly Toolset[] {
-  const { name, uri, ref } = params;
-  if (method === 'prompts/get') return holdersOfPrompt(catalogue, name);
-  if (isObject(ref) && ref['type'] === 'ref/prompt') return holdersOfPrompt(catalogue, ref['name']);
-  const wanted = isObject(ref) ? ref['uri'] : uri;
+  const { kind, name: wanted } = namedIn(request);
+  if (kind === 'prompt') return holdersOfPrompt(catalogue, wanted);
   if (typeof wanted !== 'string') return [];
   const { toolsets, claims } = catalogue;
   const [rightful] = claims.of('resource', wanted);
   const claimants = new Set((rightful ? [rightful] : claims.ofUri(wanted)).map(({ server }) => server));
   if (claimants.size > 0) return toolsets.filter(({ id }) => claimants.has(id));
   const listed = toolsets.find(({ resources: { resources, templates } }) =>
-    [...resources.map((one) => one.uri), ...templates.map((one) => one.uriTemplate)].includes(wanted),
+    [...resources, ...templates].some((one) => uriOf(one) === wanted),
   );
   if (listed) return [listed];
-  const isUnlikely = ({ resources: { apps = [], templates } }: Toolset): boolean =>
+  const isUnlikely = ({ resources: { apps, templates } }: Toolset): boolean =>
     !apps.includes(wanted) && !isMadeFrom(templates.map(uriOf), wanted);
   return toolsets
     .filter(({ features, resources }) => features.resources && admitsResource(resources, wanted))

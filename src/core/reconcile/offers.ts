@@ -2,17 +2,52 @@
  * The lists of one server's instances, which may differ (G3g). Without an instance, a conversation sees the *common*
  * list. Invariants: equal lists are kept once; nothing is kept for an instance that is gone.
  */
-import type { ServerDefinition } from '../config/model.js';
+import type { ServerDefinition, ToolOverrides } from '../config/model.js';
 import type { ToolListing } from '../connections/connection.js';
 import type { Instance } from '../instances/instance.js';
 import { capabilitiesKey } from '../protocol/client.js';
-import { mostReviewed, reviewedPrompt, reviewedResource, reviewedTool } from '../approval/offerPrints.js';
+import { keyOf, mostReviewed, reviewedPrompt, reviewedResource, reviewedTool } from '../approval/offerPrints.js';
+import type { ReviewedOffer, ReviewedOffers } from '../approval/offerPrints.js';
+import { appOf } from '../apps/toolMeta.js';
 import { sameJson } from '../base/canonicalJson.js';
 import { perObject } from '../base/perObject.js';
 import type { Sliced } from '../base/turns.js';
+import type { OfferedResource, OfferedTemplate, OfferedTool } from '../tools/catalogue.js';
 import { curate, curateInSlices, type Curation } from '../tools/curate.js';
 import type { FilteredToolsReport } from '../tools/problems.js';
 import { bytesOf } from '../tools/tokens.js';
+
+/** The first of equal names counts (N5). */
+export function byKey(offers: Iterable<ReviewedOffer>): ReviewedOffers {
+  const listed = new Map<string, ReviewedOffer>();
+  for (const offer of offers) {
+    const key = keyOf(offer);
+    if (!listed.has(key)) listed.set(key, offer);
+  }
+  return listed;
+}
+
+export function* reviewedIn(listing: ToolListing, overrides?: ToolOverrides): Generator<ReviewedOffer> {
+  const { tools, prompts } = listing;
+  for (const tool of tools) yield reviewedTool(tool, overrides?.get(tool.name));
+  for (const prompt of prompts?.prompts ?? []) yield reviewedPrompt(prompt);
+  for (const one of [...resourcesToReview(listing), ...pagesOf(tools)]) yield reviewedResource(one);
+}
+
+export function resourcesToReview({ resources: listed }: ToolListing): (OfferedResource | OfferedTemplate)[] {
+  const { resources = [], templates = [] } = listed ?? {};
+  return [...resources.slice(0, mostReviewed), ...templates.slice(0, mostReviewed)];
+}
+
+/** Returns the pages of apps. A server need not list them (G8), so their URIs are in the baseline with its tools. */
+export function pagesOf(tools: readonly OfferedTool[]): OfferedResource[] {
+  return tools.flatMap((tool) => pageOf(tool) ?? []);
+}
+
+const pageOf = perObject((tool: OfferedTool): OfferedResource | undefined => {
+  const uri = appOf(tool);
+  return uri === undefined ? undefined : { uri, name: '' };
+});
 
 export type Curated = Extract<Curation, { kind: 'curated' }>;
 
@@ -39,19 +74,7 @@ export class Offer {
 
   /** Does the work of `curate` ahead, in slices (P10). */
   *prepare(definition: ServerDefinition, report: FilteredToolsReport): Sliced<void> {
-    for (const tool of this.listing.tools) {
-      reviewedTool(tool);
-      yield;
-    }
-    for (const prompt of this.listing.prompts?.prompts ?? []) {
-      reviewedPrompt(prompt);
-      yield;
-    }
-    const { resources = [], templates = [] } = this.listing.resources ?? {};
-    for (const one of [...resources.slice(0, mostReviewed), ...templates.slice(0, mostReviewed)]) {
-      reviewedResource(one);
-      yield;
-    }
+    for (const offer of reviewedIn(this.listing)) yield void offer;
     const curation = yield* curateInSlices(definition, this.listing, report);
     this.made = { definition, report, curation };
     const published = curation.kind === 'curated' ? curation.tools.map(({ tool }) => tool) : [];

@@ -61,9 +61,9 @@ export interface PublishedResources {
   readonly templates: readonly OfferedTemplate[];
   /** Also decides about reads of unlisted resources. */
   readonly filter: ResourceSelection;
-  readonly apps?: readonly string[];
+  readonly apps: readonly string[];
   /** The URIs of resources and templates that are held back (S3). */
-  readonly held?: Readonly<Record<'resources' | 'templates', readonly string[]>>;
+  readonly held?: readonly string[];
 }
 
 export function uriOf(one: OfferedResource | OfferedTemplate): string {
@@ -72,7 +72,7 @@ export function uriOf(one: OfferedResource | OfferedTemplate): string {
 
 export const noLists: NameFilter = { whitelist: [], blacklist: [] };
 
-export const noResources: PublishedResources = { resources: [], templates: [], filter: noLists };
+export const noResources: PublishedResources = { resources: [], templates: [], filter: noLists, apps: [] };
 
 export type ExclusionReason =
   | { readonly kind: 'blacklist'; readonly pattern: string }
@@ -133,4 +133,8 @@ export interface Catalogue {
   readonly version: number;
   readonly toolsets: readonly Toolset[];
   readonly claims: Claims;
+}
+
+export function toolsetIn({ toolsets }: Pick<Catalogue, 'toolsets'>, id: string): Toolset | undefined {
+  return toolsets.find((toolset) => toolset.id === id);
 }

@@ -21,7 +21,7 @@ export interface Claim {
 
 export interface Baselines {
   readonly rules: Pick<ServerDefinition, 'id' | 'tools' | 'transform' | 'prompts' | 'resources'>;
-  readonly offers: readonly { readonly kind: string; readonly name: string }[];
+  readonly offers: readonly { readonly kind: string; readonly original: string }[];
   readonly count: number;
   readonly hasApps: boolean;
 }
@@ -31,21 +31,17 @@ const mostSteps = 20_000_000;
 
 export class Claims {
   private readonly byKey: ReadonlyMap<string, readonly Claim[]>;
-  private readonly templates: readonly (readonly [Claim, readonly string[]])[];
+  /** Each server has its own limit of steps, so that no other one can use it up. */
+  private readonly templates: readonly (readonly [Claim, ...Claim[]])[];
   private readonly stepsForCharacter: number;
 
   /** @param servers in file order */
   constructor(servers: readonly Baselines[]) {
     const all = servers.flatMap(claimsOf);
-    const sorted = [...all.filter(({ claim }) => claim.isFirm), ...all.filter(({ claim }) => !claim.isFirm)];
-    const groups = [...groupedBy(sorted, ({ key }) => key)];
-    this.byKey = new Map(groups.map(([key, entries]) => [key, entries.map(({ claim }) => claim)]));
+    const sorted = [...all.filter(({ isFirm }) => isFirm), ...all.filter(({ isFirm }) => !isFirm)];
+    this.byKey = groupedBy(sorted, ({ key }) => key);
     const templates = sorted.filter(({ key }) => key.startsWith(keyOf('resource', '')) && isTemplate(key));
-    // Each server has its own limit of steps, so that no other one can use it up.
-    const own = groupedBy(templates, ({ claim }) => `${claim.isFirm} ${claim.server}`).values();
-    this.templates = [...own].flatMap(([first, ...more]) =>
-      first ? [[first.claim, [first, ...more].map(({ claim }) => claim.original)] as const] : [],
-    );
+    this.templates = [...groupedBy(templates, ({ isFirm, server }) => `${isFirm} ${server}`).values()];
     this.stepsForCharacter = templates.reduce((sum, { key }) => sum + key.length, 0);
   }
 
@@ -58,7 +54,10 @@ export class Claims {
   ofUri(uri: string): readonly Claim[] {
     const listed = this.of('resource', uri);
     if (listed.length > 0) return listed;
-    return this.templates.filter(([, templates]) => isMadeFrom(templates, uri)).map(([claim]) => claim);
+    return this.templates.flatMap((own) => {
+      const templates = own.map(({ original }) => original);
+      return isMadeFrom(templates, uri) ? own[0] : [];
+    });
   }
 
   /** Returns a function like `ofUri` for the URIs of lists, which are many. */
@@ -74,7 +73,7 @@ export class Claims {
 export const noClaims = new Claims([]);
 
 /** Returns the claims of one server under the names that the file gives. */
-function claimsOf({ rules, offers, count, hasApps }: Baselines) {
+function claimsOf({ rules, offers, count, hasApps }: Baselines): (Claim & { readonly key: string })[] {
   const filters = {
     tool: compileFilter(rules.tools),
     prompt: compileFilter(rules.prompts.filter),
@@ -83,14 +82,14 @@ function claimsOf({ rules, offers, count, hasApps }: Baselines) {
   return [...groupedBy(offers, ({ kind }) => kind)].flatMap(([kind, own]) => {
     if (kind !== 'tool' && kind !== 'prompt' && kind !== 'resource') return [];
     const filter = filters[kind];
-    const times = groupedBy(own, ({ name }) => name);
+    const times = groupedBy(own, ({ original }) => original);
     const isTooMuch = isTooMuchToMatch(patternsOf(filter), [...times.keys()]);
     return [...times].flatMap(([original, { length }]) => {
       const isIn = isTooMuch || judge(filter, original).kind === 'in';
       const keys = isIn ? keysFor(kind, original, rules) : [];
       if (hasApps && kind === 'tool') keys.push(keyOf('app', original));
-      const claim: Claim = { server: rules.id, original, isFirm: length === count };
-      return keys.map((key) => ({ key, claim }));
+      const claim = { server: rules.id, original, isFirm: length === count };
+      return keys.map((key) => ({ key, ...claim }));
     });
   });
 }

@@ -10,7 +10,7 @@ import { uriOf, type OfferedResource, type OfferedTemplate, type PublishedPrompt
 import type { PublishedResources, PromptListing, ResourceListing, ToolListing } from './catalogue.js';
 import { longestMatched, transformName } from './names.js';
 import { type CompiledFilter, compileFilter, isTooMuchToMatch, judge, patternsOf, sift } from './patterns.js';
-import { compileUriFilter, isMadeFrom, longestUri } from './uris.js';
+import { compileUriFilter, isMadeFrom, isTemplate, longestUri } from './uris.js';
 import * as problems from './problems.js';
 
 export type PromptAndResourceRules = Pick<ServerDefinition, 'id' | 'prompts' | 'resources' | 'places'>;
@@ -61,8 +61,7 @@ function* publishResources(
   listed: ResourceListing | undefined,
   apps: ReadonlySet<string>,
 ): Sliced<PublishedResources> {
-  const withApps = apps.size > 0 ? { apps: [...apps] } : {};
-  if (!listed) return { resources: [], templates: [], filter, ...withApps };
+  if (!listed) return { resources: [], templates: [], filter, apps: [...apps] };
   const { resources, templates } = listed;
   const uris = [...resources, ...templates].map(uriOf);
   const kept = yield* keptNames(context, 'resources', compileUriFilter(filter), uris, listed, apps);
@@ -79,7 +78,7 @@ function* publishResources(
     resources: resources.filter(isIn),
     templates: templates.filter(isIn),
     filter,
-    ...withApps,
+    apps: [...apps],
   };
 }
 
@@ -131,7 +130,7 @@ export function contentsRefused(
 ): string | undefined {
   if (!Array.isArray(contents)) return undefined;
   // `resources` limits models' reads, and no model reads an app.
-  if (uri !== undefined && apps?.includes(uri)) {
+  if (uri !== undefined && apps.includes(uri)) {
     const why = appTooLarge(contents);
     return why && `${why.charAt(0).toUpperCase()}${why.slice(1)}.`;
   }
@@ -150,13 +149,13 @@ export function admitsResource(published: PublishedResources, uri: string): bool
   const lists = compileUriFilter(filter);
   if (isTooMuchToMatch(patternsOf(lists), [uri])) return false;
   const { kind } = judge(lists, uri);
-  return kind === 'in' || (kind === 'notWhitelisted' && (apps?.includes(uri) || isMadeFrom(templates.map(uriOf), uri)));
+  return kind === 'in' || (kind === 'notWhitelisted' && (apps.includes(uri) || isMadeFrom(templates.map(uriOf), uri)));
 }
 
 /** True if the entry of the URI is held back, or if only a held-back template makes it. */
 function isHeldBack({ resources, templates, held }: PublishedResources, uri: string): boolean {
   if (!held) return false;
-  if (held.resources.includes(uri)) return true;
+  if (held.includes(uri)) return true;
   const isListed = resources.some((one) => one.uri === uri) || isMadeFrom(templates.map(uriOf), uri);
-  return !isListed && isMadeFrom(held.templates, uri, true);
+  return !isListed && isMadeFrom(held.filter(isTemplate), uri, true);
 }

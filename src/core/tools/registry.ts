@@ -90,10 +90,10 @@ export function publish(
     });
     // One prefix solves all of them, so they are one problem.
     if (reservedNames.length > 0) found.push(problems.nameReserved(at, reservedNames));
-    for (const [first, ...more] of groupedBy(taken, ({ holder, isNew }) => `${holder} ${isNew}`).values()) {
-      if (!first) continue;
-      const names = [first, ...more].map(({ published }) => published);
-      found.push(problems.nameTaken(at, names, { ...first, place: placeOf(first.holder) }));
+    for (const same of groupedBy(taken, ({ holder, isNew }) => `${holder} ${isNew}`).values()) {
+      const [{ holder, isNew }] = same;
+      const names = same.map(({ published }) => published);
+      found.push(problems.nameTaken(at, names, { holder, isNew, place: placeOf(holder) }));
     }
     const tooLong: problems.UnusableName[] = [];
     const unhosted: (problems.UnusableName & { readonly holder: string | undefined })[] = [];
@@ -125,13 +125,10 @@ export function publish(
       .map((tool) => ({ ...tool, editorName: tool.original, editorId: editorId(candidate.shortName, tool.original) }));
     return { ...rest, tools, ...(appTools.length > 0 && { appTools }), excluded };
   });
-  for (const [first, ...more] of groupedBy(
-    joined(candidates, claims).contested,
-    ({ toolset, holder }) => `${toolset.id} ${holder}`,
-  ).values()) {
-    if (!first) continue;
-    const names = [first, ...more].map(({ name }) => name);
-    const { toolset, holder } = first;
+  const { contested } = joined(candidates, claims);
+  for (const same of groupedBy(contested, ({ toolset, holder }) => `${toolset.id} ${holder}`).values()) {
+    const [{ toolset, holder }] = same;
+    const names = same.map(({ name }) => name);
     found.push(problems.heldElsewhere(atOf(toolset), holder, placeOf(holder), names));
   }
   return { toolsets, problems: [...problems.fewOfEach(found), ...crowd(candidates, toolsets, reserved.size)] };

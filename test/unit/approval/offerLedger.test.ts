@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { MemoryStorage } from '../../support/core/memoryStorage.js';
+import { byKind, offersOf, type ShortOffers } from '../../support/core/reviewedOffers.js';
 import type { LaunchDescription } from '../../../src/core/approval/fingerprint.js';
 import { OfferLedger, type OfferChange } from '../../../src/core/approval/offerLedger.js';
-import type { OfferChanges, OfferName, ReviewedOffers } from '../../../src/core/approval/offerPrints.js';
+import type { OfferName } from '../../../src/core/approval/offerPrints.js';
 import type { KeptText, OfferTexts } from '../../../src/core/approval/offerTexts.js';
-import type { OfferedPrompt, OfferedTool } from '../../../src/core/tools/catalogue.js';
+import type { OfferedPrompt, OfferedResource, OfferedTool } from '../../../src/core/tools/catalogue.js';
 import type { SeenTool } from '../../../src/core/tools/seenTool.js';
 
 const launch = (fingerprint: string, server = 'a'): LaunchDescription => ({
@@ -20,22 +21,15 @@ const tool = (name: string, rest: Partial<OfferedTool> = {}): OfferedTool => ({
 });
 
 const prompt = (name: string, rest: Partial<OfferedPrompt> = {}): OfferedPrompt => ({ name, ...rest });
-const offersOf = (offers: Partial<ReviewedOffers>): ReviewedOffers => ({
-  tool: [],
-  prompt: [],
-  resource: [],
-  instructions: undefined,
-  ...offers,
-});
 const plain = (text: string): string => text;
 const review = (
   ledger: OfferLedger,
   print: string,
-  offers: Partial<ReviewedOffers>,
+  offers: ShortOffers,
   { server = 'a', redact = plain } = {},
-): OfferChanges => {
+): ReturnType<typeof byKind> => {
   ledger.note(launch(print, server), [offersOf(offers)], redact);
-  return ledger.changesOf(launch(print, server), offersOf(offers));
+  return byKind(ledger.changesOf(launch(print, server), offersOf(offers)));
 };
 
 class MemoryTexts implements OfferTexts {
@@ -185,7 +179,7 @@ describe('offers since the approval of a server (S3)', () => {
     it(`a resource and a template change with their ${part}: ${JSON.stringify(now)}`, async () => {
       const ledger = open();
       const plain = { name: 'n', annotations: { priority: 1 } };
-      const of = (one: object): Partial<ReviewedOffers> => ({
+      const of = (one: object): ShortOffers => ({
         resource: [
           { uri: 'note://1', ...plain, ...one },
           { uriTemplate: 'note://{x}', ...plain, ...one },
@@ -216,8 +210,8 @@ describe('offers since the approval of a server (S3)', () => {
       stored.map(({ resources: _, ...rest }) => rest),
     );
     const ledger = open();
-    const uri = (name: string): ReviewedOffers['resource'][number] => ({ uri: name, name });
-    const remembered = ledger.changesOf(launch('1'), offersOf({ resource: [uri('a')] }));
+    const uri = (name: string): OfferedResource => ({ uri: name, name });
+    const remembered = byKind(ledger.changesOf(launch('1'), offersOf({ resource: [uri('a')] })));
     assert.equal(remembered.resource.size, 0, 'nothing is compared before');
     const next = review(ledger, '1', { tool: [tool('x'), tool('y')], resource: [uri('a')] });
     assert.deepEqual([[...next.tool.keys()], next.resource.size], [['y'], 0]);
@@ -237,12 +231,12 @@ describe('offers since the approval of a server (S3)', () => {
     changed(ledger, '1', tool('x', { description: 'one' }));
     const other = offersOf({ tool: [tool('x', { description: 'two' }), tool('y')] });
     ledger.note(launch('1'), [other, offersOf({ tool: [tool('x', { description: 'one' })] })], plain);
-    assert.deepEqual([...ledger.changesOf(launch('1'), other).tool.keys()], ['x', 'y']);
+    assert.deepEqual([...byKind(ledger.changesOf(launch('1'), other)).tool.keys()], ['x', 'y']);
     assert.deepEqual((await shown(ledger, 'tool', 'x')).now[0], ['description', 'two']);
     ledger.note(launch('1'), [offersOf({ tool: [tool('x', { description: 'one' })] }), other], plain);
     assert.deepEqual((await shown(ledger, 'tool', 'x')).now[0], ['description', 'two']);
     ledger.accept([await shown(ledger, 'tool', 'x'), await shown(ledger, 'tool', 'y')]);
-    assert.equal(ledger.changesOf(launch('1'), other).tool.size, 0);
+    assert.equal(byKind(ledger.changesOf(launch('1'), other)).tool.size, 0);
   });
 
   it('prompts are new if their first listing failed, until they are accepted', async () => {

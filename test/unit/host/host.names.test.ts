@@ -1,6 +1,7 @@
 /** Names and URIs of several servers, whose baselines decide before the order of the file (N5b, N5c, S3), over fake servers. */
 import assert from 'node:assert/strict';
 import { OfferLedger } from '../../../src/core/approval/offerLedger.js';
+import { byKey, reviewedIn } from '../../../src/core/reconcile/offers.js';
 import { nextEvent } from '../../../src/core/base/events.js';
 import type { ToolListing } from '../../../src/core/connections/connection.js';
 import { everyToolset } from '../../../src/core/gateway/routes.js';
@@ -218,12 +219,7 @@ describe('names and URIs in baselines (N5b, N5c, S3)', () => {
     const declared = '{"sampling":{}}';
     const { createHash } = await import('node:crypto');
     const fingerprint = createHash('sha256').update(`${launch.fingerprint} ${declared}`).digest('hex');
-    const { tools } = listing('x');
-    ledger.note(
-      { ...launch, fingerprint, declared },
-      [{ tool: tools, prompt: [], resource: [], instructions: undefined }],
-      String,
-    );
+    ledger.note({ ...launch, fingerprint, declared }, [byKey(reviewedIn(listing('x')))], String);
     await change('a', { tools: ['own', 'x'] }, ['tools']);
     assert.deepEqual([named('a'), named('b')], [['own'], ['x']]);
   });

@@ -10,8 +10,9 @@ function baselines(id: string, rest: Rest): Baselines {
   const rules = { id, tools: noLists, transform: [], prompts, resources: noLists, ...rest.rules };
   return { offers: [], count: 1, hasApps: false, ...rest, rules };
 }
-const tools = (...names: string[]): Baselines['offers'] => names.map((name) => ({ kind: 'tool', name }));
-const resources = (...names: string[]): Baselines['offers'] => names.map((name) => ({ kind: 'resource', name }));
+const tools = (...names: string[]): Baselines['offers'] => names.map((name) => ({ kind: 'tool', original: name }));
+const resources = (...names: string[]): Baselines['offers'] =>
+  names.map((name) => ({ kind: 'resource', original: name }));
 const servers = (claims: ReturnType<Claims['of']>): string => claims.map(({ server }) => server).join();
 
 describe('names and URIs in baselines (N5b, N5c, N5d)', () => {
@@ -31,7 +32,7 @@ describe('names and URIs in baselines (N5b, N5c, N5d)', () => {
     };
     const offers = [
       ...tools('x', 'y'),
-      ...['p', 'q'].map((name) => ({ kind: 'prompt', name })),
+      ...['p', 'q'].map((name) => ({ kind: 'prompt', original: name })),
       ...resources('note://1', 'note://private/1'),
     ];
     const claims = new Claims([baselines('a', { rules, offers })]);

@@ -43,6 +43,7 @@ describe('sidebar: prompts and resources (E3)', () => {
       resources: [{ uri: 'note://a', name: 'a' }],
       templates: [{ uriTemplate: 'note://{x}', name: 'x' }],
       filter: { whitelist: [], blacklist: [] },
+      apps: [],
     };
     const change = (original: string, held: boolean) =>
       ({ launch: '1', kind: 'resource', original, parts: ['name', 'media type'], held }) as const;
@@ -76,6 +77,7 @@ describe('sidebar: prompts and resources (E3)', () => {
       resources: twice,
       templates: [{ uriTemplate: 'note://{x}', name: 'x', title: 'Notes' }],
       filter: { whitelist: [], blacklist: [] },
+      apps: [],
     };
     const rows = resourceNodes('s', status('s', { resources }));
     assert.equal(new Set(rows.map(({ id }) => id)).size, 3);
