@@ -13,7 +13,7 @@ import { isFromRegistry, writeLauncher } from '../core/files/launcherFile.js';
 import { writeInside } from '../core/files/realFiles.js';
 import { importFormats, isOfEditor } from '../core/import/dialects.js';
 import { planImport } from '../core/import/plan.js';
-import { isInside, workspaceRoots } from '../core/processes/workspacePrograms.js';
+import { isInWorkspace, workspaceRoots } from '../core/processes/workspacePrograms.js';
 import { version } from '../../package.json';
 import { readConfig, textIfThere } from './configFile.js';
 import { FolderApprovals } from './folderApprovals.js';
@@ -86,7 +86,7 @@ function startOf(
   const launcher = launcherFor(agent, home, isFromRegistry(cli) ? version : undefined);
   if (launcher.command !== 'node') return { launcher };
   // The launcher serves every folder, so it starts nothing that this one can replace.
-  const isReplaceable = isInside(cli, workspaceRoots([{ folder }, { folder: process.cwd() }]));
+  const isReplaceable = isInWorkspace(cli, workspaceRoots([{ folder }, { folder: process.cwd() }]));
   if (!isReplaceable) return { launcher, cli };
   if (existsSync(launcherPath(home))) return { launcher };
   return `a repository could replace this command line, ${cli}, because it is in your folder. Use the extension, or install the package elsewhere`;

@@ -6,11 +6,10 @@ import { FileRefused, largestConfigFile, readTextFileSync, type Decode } from '.
 import type { Problem } from '../core/base/problem.js';
 import type { ConfigDeps, ConfiguredServer, SourceText } from '../core/config/model.js';
 import { ConfigState } from '../core/config/read/merge.js';
-import { isPersons, launcherPath, samePath } from '../core/base/paths.js';
+import { foldersUp, isInside, isPersons, launcherPath, samePath } from '../core/base/paths.js';
 import { worktreeOf } from '../core/approval/worktree.js';
 import { fileUnreadable, mindsPath, sourceFiles } from '../core/config/sources.js';
 import { readEnvFile } from '../core/files/envFile.js';
-import { isInsideAny } from '../core/files/realFiles.js';
 import { directoryExists } from '../core/host/assemble.js';
 import { programFinder, workspaceRoots } from '../core/processes/workspacePrograms.js';
 import { secretOf } from './keyring.js';
@@ -51,15 +50,15 @@ export function readConfigFiles(folder: string): ConfigFiles {
 /** Returns the nearest folder with a config file (G6b). Others may write a folder above `start`, such as `/tmp`. */
 export function nearestFolder(start: string, home: string): string {
   let nearest: string | undefined;
-  for (let folder = start; ; folder = path.dirname(folder)) {
+  for (const folder of foldersUp(start)) {
     // The file of the home folder is a source of every folder, not a workspace around it (C5).
     if (samePath(folder, home)) return start;
     const isOwn = ['', '.git', '.minds'].every((name) => isPersons(path.join(folder, name)));
     if (isOwn && existsSync(path.join(folder, mindsPath))) nearest ??= folder;
     // In a worktree or a submodule, `.git` is a file.
     if (isOwn && existsSync(path.join(folder, '.git'))) return nearest ?? start;
-    if (path.dirname(folder) === folder) return start;
   }
+  return start;
 }
 
 /**
@@ -69,12 +68,8 @@ export function nearestFolder(start: string, home: string): string {
  */
 export function leadsOut(file: string, start: string, home: string, script: string | undefined): boolean {
   if (script !== undefined && samePath(script, launcherPath(home))) return false;
-  let root = start;
-  while (!existsSync(path.join(root, '.git'))) {
-    if (path.dirname(root) === root) return false;
-    root = path.dirname(root);
-  }
-  if (isInsideAny(file, [root])) return false;
+  const root = foldersUp(start).find((folder) => existsSync(path.join(folder, '.git')));
+  if (root === undefined || isInside(file, root)) return false;
   const [one, other] = [start, file].map((folder) => worktreeOf(path.join(folder, mindsPath))?.repository);
   return one === undefined || one !== other;
 }

@@ -6,10 +6,9 @@ import type { LaunchDescription } from '../core/approval/fingerprint.js';
 import { ApprovalLedger } from '../core/approval/ledger.js';
 import { homedir } from '../core/base/home.js';
 import { systemClock } from '../core/base/clock.js';
-import { realPath, samePath } from '../core/base/paths.js';
+import { isInside, realPath, samePath } from '../core/base/paths.js';
 import { isEnabled, type ConfiguredServer } from '../core/config/model.js';
 import { approvalsFile, isUserFile } from '../core/config/sources.js';
-import { isInsideAny } from '../core/files/realFiles.js';
 import { SharedFile } from '../core/files/sharedFile.js';
 import type { StatusSnapshot } from '../core/reconcile/status.js';
 import { complain, newLines, reasonOf } from './output.js';
@@ -40,7 +39,7 @@ export class FolderApprovals {
       asks: () => asks,
       startsRevoked: !asks,
       isUsersOwn: (source) => isUserFile(source, [folder], homedir()),
-      isInWorkspace: (directory) => isInsideAny(directory, [folder]),
+      isInWorkspace: (directory) => isInside(directory, folder),
     });
     const told = newLines(complain);
     ledger.onDidChange(() => told(ledger.problem === undefined ? [] : [ledger.problem]));

@@ -382,7 +382,6 @@ const notFed: Readonly<Record<string, readonly string[]>> = {
     'readContent',
     'writeInside',
     'refuseOutside',
-    'isInsideAny',
     'offerTextsIn',
     'of',
     'recall',

@@ -31,7 +31,6 @@ export const arrows: Record<string, readonly string[]> = {
   'core/connections/stdio': [
     'core/base',
     'core/config',
-    'core/config/read',
     'core/protocol',
     'core/failures',
     'core/peer',
@@ -87,7 +86,6 @@ export const arrows: Record<string, readonly string[]> = {
   'core/reconcile': [
     'core/base',
     'core/config',
-    'core/config/read',
     'core/protocol',
     'core/apps',
     'core/tools',

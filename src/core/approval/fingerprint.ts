@@ -12,7 +12,7 @@ import { quoted } from '../base/inert.js';
 import { realPath } from '../base/paths.js';
 import { perObject } from '../base/perObject.js';
 import { mask } from '../base/secrets.js';
-import type { EnvFile, EnvValue, Launch, OAuthSettings, Reference, ServerDefinition } from '../config/model.js';
+import type { EnvFile, Launch, OAuthSettings, Reference, ServerDefinition, Value } from '../config/model.js';
 import { folderOf } from '../config/sources.js';
 import { maskedAddress, maskedArgument, maskedVariable, mayBeExchanged } from './reviewMask.js';
 import { relocated, worktreeOf, type WorktreePlace } from './worktree.js';
@@ -58,7 +58,7 @@ function inWorktree(launch: Launch, server: string, source: string): Pick<Launch
 }
 
 function printOf(launch: Launch, names: readonly string[]): Pick<LaunchDescription, 'parts' | 'fingerprint'> {
-  const parts = partsOf(launch, (of) => (value) => hash([...names, of, value]));
+  const parts = partsOf(launch, (of, value) => hash([...names, of, value]));
   const texts = parts.flatMap(({ label, shown, digest }) => [label, shown, digest ?? '']);
   return { parts, fingerprint: hash([...names, ...texts]) };
 }
@@ -69,40 +69,34 @@ function withRealPaths(launch: Launch): Launch {
   return { ...launch, cwd: realPath(cwd), ...(envFile && { envFile: { ...envFile, file: realPath(envFile.file) } }) };
 }
 
-type Digest = (of: string) => (value: string) => string;
+type Digest = (of: string, value: string) => string;
 
 function partsOf(launch: Launch, digest: Digest): LaunchPart[] {
-  const text = (label: 'argument' | 'address', value: string, reference?: Reference): LaunchPart => {
-    if (reference) return referencePart(label, undefined, reference, digest(label));
-    const masked = maskedText(label, value);
-    if (masked === value) return { label, shown: written(value) };
-    return { label, shown: written(masked, true), digest: digest(label)(value) };
-  };
-  const values = (label: 'environment' | 'header', map: ReadonlyMap<string, EnvValue>): LaunchPart[] =>
+  const plain = (label: LaunchPart['label'], value: string): LaunchPart => ({ label, shown: written(value) });
+  const values = (label: 'environment' | 'header', map: ReadonlyMap<string, Value>): LaunchPart[] =>
     sorted(map).map(([name, value]) => valuePart(label, name, value, digest));
-  switch (launch.transport) {
-    case 'stdio':
-      return [
-        { label: 'transport', shown: launch.transport },
-        // The program and its folder are never masked, because nothing else shows whether they are right.
-        { label: 'command', shown: written(launch.command) },
-        ...(launch.programs ?? []).map((file): LaunchPart => ({ label: 'program', shown: written(file) })),
-        ...launch.args.map((argument, index) => text('argument', argument, launch.argReferences?.get(index))),
-        { label: 'directory', shown: written(launch.cwd) },
-        ...(launch.envFile ? envFileParts(launch.envFile, digest) : []),
-        ...values('environment', launch.env),
-      ];
-    case 'streamable_http':
-      return [
-        { label: 'transport', shown: launch.transport },
-        text('address', launch.url, launch.urlReference),
-        ...values('header', launch.headers),
-        ...(launch.sessionId === ''
-          ? []
-          : [{ label: 'session id' as const, shown: mask, digest: digest('session id')(launch.sessionId) }]),
-        ...signInParts(launch.oauth, digest),
-      ];
+  const transport = plain('transport', launch.transport);
+  if (launch.transport === 'stdio') {
+    return [
+      transport,
+      // The program and its folder are never masked, because nothing else shows whether they are right.
+      plain('command', launch.command),
+      ...(launch.programs ?? []).map((file) => plain('program', file)),
+      ...launch.args.map((value) => valuePart('argument', undefined, value, digest)),
+      plain('directory', launch.cwd),
+      ...(launch.envFile ? envFileParts(launch.envFile, digest) : []),
+      ...values('environment', launch.env),
+    ];
   }
+  const { url, headers, sessionId, oauth } = launch;
+  const session: LaunchPart = { label: 'session id', shown: mask, digest: digest('session id', sessionId) };
+  return [
+    transport,
+    valuePart('address', undefined, url, digest),
+    ...values('header', headers),
+    ...(sessionId === '' ? [] : [session]),
+    ...(oauth ? signInParts(oauth, digest) : []),
+  ];
 }
 
 /** Variables decide what runs, as those in `env` do. But a person may exchange a secret without a question. */
@@ -113,19 +107,16 @@ function envFileParts({ file, values }: EnvFile, digest: Digest): LaunchPart[] {
     ...sorted(values).map(([name, value]): LaunchPart => {
       const isExchanged = mayBeExchanged(name) && maskedVariable(name, value) === mask;
       if (isExchanged) return { label, shown: `${written(name)} = ${mask}   (may be exchanged)` };
-      return { ...environmentPart(name, value, digest(`${label} ${name}`)), label };
+      return variablePart(label, name, value, digest);
     }),
   ];
 }
 
-type NamedLabel = 'environment' | 'header' | 'sign-in';
-
-function signInParts(oauth: OAuthSettings | undefined, digest: Digest): LaunchPart[] {
-  if (!oauth) return [];
+function signInParts(oauth: OAuthSettings, digest: Digest): LaunchPart[] {
   const { grant, clientId, issuer, clientSecret, privateKey, scopes, redirectPort } = oauth;
   const part = (name: string, value: string | number | undefined): LaunchPart[] =>
     value === undefined ? [] : [{ label: 'sign-in', shown: `${name} = ${written(String(value))}` }];
-  const secret = (name: string, value: EnvValue | undefined): LaunchPart[] =>
+  const secret = (name: string, value: Value | undefined): LaunchPart[] =>
     value ? [valuePart('sign-in', name, value, digest)] : [];
   return [
     ...part('grant', grant),
@@ -138,19 +129,27 @@ function signInParts(oauth: OAuthSettings | undefined, digest: Digest): LaunchPa
   ];
 }
 
-function valuePart(label: NamedLabel, name: string, value: EnvValue, digest: Digest): LaunchPart {
-  if (value.kind === 'reference') return referencePart(label, name, value, digest(`prefix of ${label} ${name}`));
-  const digestOf = digest(`${label} ${name}`);
-  if (label === 'environment') return environmentPart(name, value.value, digestOf);
-  return { label, shown: `${written(name)} = ${mask}`, digest: digestOf(value.value) };
+type ValueLabel = 'argument' | 'address' | 'environment' | 'header' | 'sign-in';
+
+/** @param name undefined for an argument and an address */
+function valuePart(label: ValueLabel, name: string | undefined, value: Value, digest: Digest): LaunchPart {
+  if (value.kind === 'reference') return referencePart(label, name, value, digest);
+  const text = value.value;
+  if (name === undefined) {
+    const masked = maskedAround(label, name, text);
+    const shown = written(masked, masked !== text);
+    return masked === text ? { label, shown } : { label, shown, digest: digest(label, text) };
+  }
+  if (label === 'environment') return variablePart(label, name, text, digest);
+  return { label, shown: `${written(name)} = ${mask}`, digest: digest(`${label} ${name}`, text) };
 }
 
 /** Shows the source of a value and the text around it, never the value. */
 function referencePart(
-  label: LaunchPart['label'],
+  label: ValueLabel,
   name: string | undefined,
   { source, prefix, suffix, fallback }: Reference,
-  digest: (text: string) => string,
+  digest: Digest,
 ): LaunchPart {
   let isMasked = false;
   /** The form is unambiguous: no output can look like another number of arguments or like the text around it. */
@@ -167,44 +166,40 @@ function referencePart(
     isMasked ||= shown !== value;
     return quoted(shown);
   };
+  const argv = source.kind === 'command' ? source.argv : [];
   const value = [
     ...(prefix === '' ? [] : [text(prefix)]),
     source.kind === 'command'
-      ? outputOf(source.argv)
+      ? outputOf(argv)
       : `the ${source.kind === 'env' ? 'variable' : 'secret'} ${written(source.name)}`,
     ...(suffix === '' ? [] : [text(suffix)]),
   ].join(' and ');
   const otherwise = fallback === undefined ? '' : `, or ${text(fallback)} if that is not set`;
   const shown = `${name === undefined ? '' : `${written(name)} = `}${value}${otherwise}`;
+  if (!isMasked) return { label, shown };
   const isPlain = suffix === '' && fallback === undefined && source.kind !== 'command';
-  const whole = isPlain
-    ? prefix
-    : JSON.stringify([prefix, suffix, fallback ?? null, ...(source.kind === 'command' ? source.argv : [])]);
-  return isMasked ? { label, shown, digest: digest(whole) } : { label, shown };
+  const whole = isPlain ? prefix : JSON.stringify([prefix, suffix, fallback ?? null, ...argv]);
+  return { label, shown, digest: digest(name === undefined ? label : `prefix of ${label} ${name}`, whole) };
 }
 
-/** Masks a text around a reference. */
-function maskedAround(label: LaunchPart['label'], name: string | undefined, text: string): string {
-  if (name === undefined) return maskedText(label, text);
-  if (label === 'environment') return maskedVariable(name, text);
+/** Masks a text around a reference, a whole argument and a whole address. */
+function maskedAround(label: ValueLabel, name: string | undefined, text: string): string {
+  if (label === 'argument') return maskedArgument(text);
+  if (label === 'address') return maskedAddress(text);
+  if (label === 'environment') return maskedVariable(name ?? '', text);
   // Only a word such as `Bearer ` is shown, because a longer text may be a secret too.
   return /^[A-Za-z]{1,12} $/.test(text) ? text : mask;
 }
 
 /** Every variable may decide what runs, so a whole value is masked only if its name marks a secret. */
-function environmentPart(name: string, value: string, digest: (text: string) => string): LaunchPart {
+function variablePart(label: 'environment' | 'env file', name: string, value: string, digest: Digest): LaunchPart {
   const masked = maskedVariable(name, value);
-  const label = 'environment';
   if (masked === value) return { label, shown: `${written(name)} = ${quoted(value)}` };
-  return { label, shown: `${written(name)} = ${masked === mask ? mask : quoted(masked)}`, digest: digest(value) };
+  const shown = `${written(name)} = ${masked === mask ? mask : quoted(masked)}`;
+  return { label, shown, digest: digest(`${label} ${name}`, value) };
 }
 
-function maskedText(label: LaunchPart['label'], value: string): string {
-  if (label === 'argument') return maskedArgument(value);
-  return label === 'address' ? maskedAddress(value) : maskedVariable('', value);
-}
-
-function sorted<Value>(map: ReadonlyMap<string, Value>): [string, Value][] {
+function sorted<T>(map: ReadonlyMap<string, T>): [string, T][] {
   return [...map].sort(([a], [b]) => byCodeUnits(a, b));
 }
 

@@ -5,7 +5,7 @@
  */
 import { lstatSync, type Stats } from 'node:fs';
 import path from 'node:path';
-import { realPath, samePath } from '../base/paths.js';
+import { foldersUp, realPath, samePath } from '../base/paths.js';
 import { readTextFileSync } from '../base/textFile.js';
 import { folderOf } from '../config/sources.js';
 
@@ -21,14 +21,10 @@ const longest = 8192;
 export function worktreeOf(source: string): (WorktreePlace & { readonly root: string }) | undefined {
   const folder = realPath(folderOf(source));
   try {
-    let root = folder;
-    let stats: Stats | undefined;
     // A folder with its own repository, such as a submodule, is not part of the one around it.
-    while ((stats = lstatSync(path.join(root, '.git'), { throwIfNoEntry: false })) === undefined) {
-      const above = path.dirname(root);
-      if (above === root) return undefined;
-      root = above;
-    }
+    const root = foldersUp(folder).find((at) => lstatSync(path.join(at, '.git'), { throwIfNoEntry: false }));
+    if (root === undefined) return undefined;
+    const stats = lstatSync(path.join(root, '.git'));
     const repository = isOwn(stats) ? repositoryOf(root, stats) : undefined;
     const within = path.join(path.relative(root, folder), path.relative(folderOf(source), source));
     return repository === undefined ? undefined : { root, repository, within };

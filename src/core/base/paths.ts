@@ -65,8 +65,25 @@ export function sameAs(file: string): (other: string) => boolean {
 }
 
 export function isBelow(file: string, folder: string): boolean {
-  const relative = path.relative(comparable(folder), comparable(file));
-  return relative !== '' && relative.split(path.sep, 1)[0] !== '..' && !path.isAbsolute(relative);
+  return isInside(file, folder) && !samePath(file, folder);
+}
+
+/** True for the folder itself too. */
+export function isInside(file: string, folder: string): boolean {
+  return leadsDown(comparable(folder), comparable(file));
+}
+
+/** True if one real path is another one or below it. */
+export function leadsDown(folder: string, file: string): boolean {
+  const relative = path.relative(folder, file);
+  return relative.split(path.sep, 1)[0] !== '..' && !path.isAbsolute(relative);
+}
+
+/** Returns the folder and all above it. */
+export function foldersUp(folder: string): string[] {
+  const folders = [folder];
+  for (let at = folder; at !== path.dirname(at); at = path.dirname(at)) folders.push(path.dirname(at));
+  return folders;
 }
 
 /** On Windows, two spellings of a missing file also mean one file. */

@@ -42,8 +42,9 @@ export class Way {
     // Over stdio no client mirrors parameters in headers. The state at an earlier gateway is gone (L2a).
     const elsewhere = times > 0 && { 'mcp-toolsets-begun-elsewhere': '1' };
     const all = { Authorization: `Bearer ${token}`, 'mcp-toolsets-over': 'stdio', ...elsewhere };
-    const literal = Object.entries(all).map(([name, value]) => [name, { kind: 'literal', value } as const] as const);
-    const launch = { transport: 'streamable_http', url, headers: new Map(literal), sessionId: '' } as const;
+    const literal = (value: string) => ({ kind: 'literal', value }) as const;
+    const headers = new Map(Object.entries(all).map(([name, value]) => [name, literal(value)]));
+    const launch = { transport: 'streamable_http', url: literal(url), headers, sessionId: '' } as const;
     this.transport = new HttpTransport({ launch, log, clock, clientVersion: version, timeoutMs: sessionLimitMs });
     this.peer = new Peer({ transport: this.transport, clock, log }, listener);
     // After the end, the transport still reports of each request whether it was delivered.

@@ -15,7 +15,12 @@ export interface SourceText {
   readonly unreadable?: string | undefined;
 }
 
-export type EnvValue = { readonly kind: 'literal'; readonly value: string } | Reference;
+/** A text of a launch, written out or by reference. */
+export type Value = { readonly kind: 'literal'; readonly value: string } | Reference;
+
+export function literal(value: string): Value {
+  return { kind: 'literal', value };
+}
 
 export interface Reference {
   readonly kind: 'reference';
@@ -44,47 +49,45 @@ export type EnvFileReading =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'refused'; readonly reason: string };
 
-export interface StdioLaunch {
+export interface StdioLaunch<V = Value> {
   readonly transport: 'stdio';
   readonly command: string;
-  readonly args: readonly string[];
-  readonly argReferences?: ReadonlyMap<number, Reference>;
+  readonly args: readonly V[];
   readonly cwd: string;
   readonly envFile?: EnvFile;
   /** The variables laid over those of the host and of `envFile`, in file order. */
-  readonly env: ReadonlyMap<string, EnvValue>;
+  readonly env: ReadonlyMap<string, V>;
   /** The paths of its programs in the workspace (S1n). Without such a program it is absent. */
   readonly programs?: readonly string[];
   /** True for the user's own file: no program is looked up in the workspace (S1c). */
   readonly isPersons?: true;
 }
 
-export interface HttpLaunch {
+export interface HttpLaunch<V = Value> {
   readonly transport: 'streamable_http';
-  readonly url: string;
-  readonly urlReference?: Reference;
-  readonly headers: ReadonlyMap<string, EnvValue>;
+  readonly url: V;
+  readonly headers: ReadonlyMap<string, V>;
   /** Empty if the entry has none. */
   readonly sessionId: string;
   /** The sign-in. Without it, the server provides everything. */
-  readonly oauth?: OAuthSettings;
+  readonly oauth?: OAuthSettings<V>;
 }
 
-export interface OAuthSettings {
+export interface OAuthSettings<V = Value> {
   /** With `client_credentials` this client signs in as a program, and no person is asked. */
   readonly grant: 'authorization_code' | 'client_credentials';
   /** If it is empty, a client is registered. An https URL is the address of a client id metadata document. */
   readonly clientId: string;
   /** The authorization server. Only it receives secret and key. By default the MCP server names it. */
   readonly issuer: string | undefined;
-  readonly clientSecret: EnvValue | undefined;
-  readonly privateKey: EnvValue | undefined;
+  readonly clientSecret: V | undefined;
+  readonly privateKey: V | undefined;
   readonly scopes: readonly string[];
   /** The port of the redirect address. Undefined means any port. */
   readonly redirectPort: number | undefined;
 }
 
-export type Launch = StdioLaunch | HttpLaunch;
+export type Launch<V = Value> = StdioLaunch<V> | HttpLaunch<V>;
 
 export interface NameFilter {
   readonly whitelist: readonly string[];

@@ -1,7 +1,7 @@
 import type { ProblemCode } from '../base/problemCatalogue.js';
 import { isSecretName } from '../base/secrets.js';
 import { everySyntax, foreignReference } from '../config/foreignReferences.js';
-import type { EnvValue, HttpLaunch } from '../config/model.js';
+import type { Value, HttpLaunch } from '../config/model.js';
 import { shortened } from '../protocol/inBrief.js';
 import { adviceIn, type Advice } from './likelyCause.js';
 import { failed, type StartFailure } from './startFailure.js';
@@ -179,7 +179,7 @@ function byProxy(code: string, proxy: ProxyOnTheWay): Explanation | undefined {
   return { code: 'http-unreachable', advice: `${cause} → ${fix} ${names}, ${exempt}` };
 }
 
-function renewal(credentials: readonly EnvValue[]): string {
+function renewal(credentials: readonly Value[]): string {
   const sources = credentials.flatMap((value) => (value.kind === 'reference' ? [value.source] : []));
   const steps = sources.map((source) =>
     source.kind === 'env'

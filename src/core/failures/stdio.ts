@@ -1,5 +1,6 @@
 import type { ProblemCode } from '../base/problemCatalogue.js';
 import { mask, withoutArgumentSecrets, withoutSecrets } from '../base/secrets.js';
+import { textsOf } from '../config/launchValues.js';
 import type { StdioLaunch } from '../config/model.js';
 import type { PathSearch, Unstartable } from '../processes/program.js';
 import type { ProcessExit } from '../processes/processTree.js';
@@ -80,7 +81,7 @@ export function programChanged({ command }: StdioLaunch, [found = 'no program of
 /** Returns the failure of a launcher without a package: `npx` would open a shell, which runs our messages as commands. */
 export function packageMissing({ command, args }: StdioLaunch): StartFailure | undefined {
   const name = baseName(command).replace(/\.(exe|cmd)$/i, '');
-  if (!/^(?:npx|pnpx|bunx|uvx)$/i.test(name) || !args.every((arg) => /^(?:-y|--yes|-q|--quiet|)$/.test(arg))) {
+  if (!/^(?:npx|pnpx|bunx|uvx)$/i.test(name) || !args.every(({ value }) => /^(?:-y|--yes|-q|--quiet|)$/.test(value))) {
     return undefined;
   }
   const yes = name === 'npx' ? "'-y', " : '';
@@ -132,7 +133,7 @@ const spawnErrors: Readonly<Record<string, Advice>> = {
 };
 
 export function endedBeforeAnswer(facts: StdioFacts, ending: Exclude<StdioEnding, { kind: 'closed' }>): StartFailure {
-  const { args } = facts.launch;
+  const args = textsOf(facts.launch.args);
   const output = outputLines(facts.remains);
   const telling = tellingLine(output);
   const what = `${endingWords(ending)}${telling === undefined ? ' before it answered initialize.' : `: ${telling}`}`;
@@ -142,7 +143,8 @@ export function endedBeforeAnswer(facts: StdioFacts, ending: Exclude<StdioEnding
 }
 
 export function neverAnswered(facts: StdioFacts, timeoutMs: number): StartFailure {
-  const { command, args } = facts.launch;
+  const { command } = facts.launch;
+  const args = textsOf(facts.launch.args);
   const what = `did not answer initialize within ${timeoutMs / 1000} s.`;
   const clue = clueIn(outputLines(facts.remains), { args, runs: true });
   const { stray, unfinished = '' } = facts.remains;
@@ -172,7 +174,7 @@ function ofProgram(code: ProblemCode, what: string, facts: StdioFacts, { cause, 
 }
 
 export function clueOf({ launch, remains }: StdioFacts, error: string): ReturnType<typeof clueIn> {
-  return clueIn([error, ...outputLines(remains)], { args: launch.args });
+  return clueIn([error, ...outputLines(remains)], { args: textsOf(launch.args) });
 }
 
 function outputLines({ stderr, stray, unfinished = '' }: StdioRemains): string[] {
@@ -210,14 +212,12 @@ function namingIndex(words: readonly string[]): number {
 }
 
 /** Returns the command in one line; secrets in its arguments are masked (E4). */
-export function commandLine(launch: Pick<StdioLaunch, 'command' | 'args' | 'argReferences'>): string {
-  const args = withoutArgumentSecrets(launch.args).map((arg, index) => {
-    const reference = launch.argReferences?.get(index);
-    return reference ? `${reference.prefix}${mask}${reference.suffix}` : arg;
+export function commandLine({ command, args }: Pick<StdioLaunch, 'command' | 'args'>): string {
+  const shown = withoutArgumentSecrets(textsOf(args)).map((text, index) => {
+    const value = args[index];
+    return value?.kind === 'reference' ? `${value.prefix}${mask}${value.suffix}` : text;
   });
-  const words = [launch.command, ...args].map((word) =>
-    /[\s"']/.test(word) || word === '' ? JSON.stringify(word) : word,
-  );
+  const words = [command, ...shown].map((word) => (/[\s"']/.test(word) || word === '' ? JSON.stringify(word) : word));
   return `\`${shortened(words.join(' '), commandLineLength)}\``;
 }
 

@@ -1,8 +1,7 @@
 /** Reads the file of `envFile` (C2). A config file may come from anyone, so the file has to be in its folder (S1a). */
-import { realPath } from '../base/paths.js';
+import { isInside, realPath } from '../base/paths.js';
 import { readTextFileSync } from '../base/textFile.js';
 import type { EnvFileReading } from '../config/model.js';
-import { isInsideAny } from './realFiles.js';
 import { reasonOf } from './watchedFile.js';
 
 /** More than the variables of a program may take on most systems. */
@@ -10,7 +9,7 @@ const largestEnvFile = 64 * 1024;
 
 export function readEnvFile(file: string, within: string | undefined): EnvFileReading {
   const real = realPath(file);
-  if (within !== undefined && !isInsideAny(real, [within])) {
+  if (within !== undefined && !isInside(real, within)) {
     return { kind: 'refused', reason: `it is outside ${within}, links followed` };
   }
   try {

@@ -12,7 +12,7 @@ import {
   type BigIntStats,
 } from 'node:fs';
 import path from 'node:path';
-import { isBelow, openedPath, realPath, samePath } from '../base/paths.js';
+import { isBelow, openedPath, realPath } from '../base/paths.js';
 
 /** Returns why a file must not be written: links lead out of its folder, or it is not a regular file with one name. */
 export function leadsOutside(folder: string, file: string): string | undefined {
@@ -84,10 +84,6 @@ function overwrite(opened: number, text: string): void {
 export function refuseOutside(folder: string, file: string): void {
   const why = leadsOutside(folder, file);
   if (why !== undefined) throw new Error(why);
-}
-
-export function isInsideAny(folder: string, folders: readonly string[]): boolean {
-  return folders.some((other) => samePath(folder, other) || isBelow(folder, other));
 }
 
 function hasOtherNames(stats: BigIntStats): boolean {

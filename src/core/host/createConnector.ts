@@ -4,7 +4,6 @@ import { limited, type Clock } from '../base/clock.js';
 import { BoundedMap } from '../base/boundedMap.js';
 import { LoopShare } from '../base/turns.js';
 import type { Disposable } from '../base/disposables.js';
-import { launchHashOf } from '../config/hash.js';
 import type { Launch } from '../config/model.js';
 import { isHeaderValue } from '../config/read/launch.js';
 import { boundedLog } from '../connections/logging.js';
@@ -21,7 +20,7 @@ import { inherited } from '../processes/environment.js';
 import type { ProcessStart } from '../processes/processTree.js';
 import { outsideOf } from '../processes/workspacePrograms.js';
 import { ValueCommands } from '../connections/stdio/valueCommands.js';
-import { commandReferences, withOutputs } from '../config/read/launchReferences.js';
+import { commandReferences, launchHashOf, printerOf, valuesOf, withOutputs } from '../config/launchValues.js';
 import { secretsOf } from '../config/read/launchSecrets.js';
 
 /** The limit of launches with remembered values: an instance may write one long after it was replaced. */
@@ -75,10 +74,10 @@ export function createConnector(
     const values = secretsOf(completed);
     const key = createHash('sha256').update(JSON.stringify(values)).digest('hex');
     if (!kept.has(key)) kept.set(key, deps.keepSecret?.(values));
-    for (const { source, path } of references) {
+    for (const { value, path } of valuesOf(completed)) {
+      const source = printerOf(value);
       const [what, name] = path;
-      if (what !== 'headers' || completed.transport === 'stdio') continue;
-      if (isHeaderValue(completed.headers.get(String(name))?.value ?? '')) continue;
+      if (!source || what !== 'headers' || isHeaderValue(value.value)) continue;
       const message = `The output of ${source.argv[0]} cannot be the value of header \`${name}\`: it holds a line break, a control character or one beyond Latin-1.`;
       const failure = { code: 'value-command-failed', message, fix: 'Make it print only the value.', path } as const;
       return { kind: 'failed', failure };

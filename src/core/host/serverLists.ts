@@ -8,8 +8,9 @@
 import { isObject } from '../base/isObject.js';
 import type { Problem } from '../base/problem.js';
 import { problemOf } from '../base/problemOf.js';
-import { commandReferences } from '../config/read/launchReferences.js';
-import { isEnabled, type ConfiguredServer, type Launch, type ServerDefinition } from '../config/model.js';
+import { printerOf } from '../config/launchValues.js';
+import { isEnabled, literal } from '../config/model.js';
+import type { ConfiguredServer, Launch, ServerDefinition, Value } from '../config/model.js';
 import { compilePattern } from '../tools/patterns.js';
 
 export interface ServerLists {
@@ -51,22 +52,21 @@ function entriesOf(list: unknown): readonly Record<string, unknown>[] | undefine
 type Naming = (entry: Readonly<Record<string, unknown>>, unknown: boolean) => boolean;
 
 function namingOf({ id, launch }: ServerDefinition): Naming {
-  const printed = printedPlaces(launch);
+  const named = namedValues(launch);
   return ({ serverName, serverUrl, serverCommand }, unknown) => {
     if (serverName !== undefined) return serverName === id;
     if (launch.transport === 'streamable_http') {
       if (typeof serverUrl !== 'string') return false;
-      return printed.has('url') ? unknown : matchesUrl(serverUrl, launch.url, unknown);
+      return printerOf(launch.url) ? unknown : matchesUrl(serverUrl, launch.url.value, unknown);
     }
-    const words = [launch.command, ...launch.args];
-    if (!Array.isArray(serverCommand) || serverCommand.length !== words.length) return false;
-    return words.every((word, index) => (printed.has(`args ${index - 1}`) ? unknown : word === serverCommand[index]));
+    if (!Array.isArray(serverCommand) || serverCommand.length !== named.length) return false;
+    return named.every((word, index) => (printerOf(word) ? unknown : word.value === serverCommand[index]));
   };
 }
 
-function printedPlaces(launch: Launch): ReadonlySet<string> {
-  const places = commandReferences(launch).map(({ path }) => path.join(' '));
-  return new Set(places.filter((place) => /^(?:args|url)/.test(place)));
+/** Returns the values that an entry of a list can name. */
+function namedValues(launch: Launch): readonly Value[] {
+  return launch.transport === 'stdio' ? [literal(launch.command), ...launch.args] : [launch.url];
 }
 
 function matchesUrl(pattern: string, url: string, unknown: boolean): boolean {
@@ -86,7 +86,8 @@ function plainUrl(url: string): string | undefined {
 }
 
 function serverBarred({ id, places, launch }: ServerDefinition, setting: string): Problem {
-  const names = printedPlaces(launch).size === 0 ? 'names it' : 'names it, or may name a value that a program prints';
+  const isPrinted = namedValues(launch).some(printerOf);
+  const names = isPrinted ? 'names it, or may name a value that a program prints' : 'names it';
   const how = setting === 'chat.mcp.deniedServers' ? names : 'does not name it';
   return problemOf('server-barred', { server: id, places }, { setting, how });
 }

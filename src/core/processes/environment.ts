@@ -64,11 +64,7 @@ export function withoutNpm(env: Environment): Environment {
   const copies = { NODE: 'npm_node_execpath', NODE_OPTIONS: 'npm_config_node_options', EDITOR: 'npm_config_editor' };
   const rest = Object.fromEntries(Object.entries(env).filter(([name]) => !ofNpm.test(name)));
   for (const [name, setting] of Object.entries(copies)) {
-    const copied = variable(env, setting) ?? '';
-    const left = rest[name]
-      ?.split(copied === '' ? '\0' : copied)
-      .join(' ')
-      .trim();
+    const left = rest[name]?.replaceAll(variable(env, setting) || '\0', () => ' ').trim();
     if (left === '') delete rest[name];
     // A program between npm and this one may have added to the options.
     else if (name === 'NODE_OPTIONS' && left !== undefined) rest[name] = left;
@@ -76,11 +72,8 @@ export function withoutNpm(env: Environment): Environment {
   // npm puts its folders in front, that of node-gyp last. Later ones of the same name are the person's.
   const entries = pathEntries(rest);
   const last = entries.findLastIndex((entry) => /node-gyp-bin[\\/]?$/.test(entry));
-  const isPersons = (index: number): boolean => last >= 0 && index > last;
-  return withPathEntries(
-    rest,
-    entries.filter((entry, index) => isPersons(index) || !folderOfNpm.test(entry)),
-  );
+  const isPersons = (entry: string, index: number): boolean => (last >= 0 && index > last) || !folderOfNpm.test(entry);
+  return withPathEntries(rest, entries.filter(isPersons));
 }
 
 /** Takes npm's variables from this process, so that nothing it starts inherits them. */

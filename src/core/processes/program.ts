@@ -38,20 +38,14 @@ export function posixProgram(command: string, env: Environment): string {
 const mostFiles = 5;
 
 /** Returns the files that a start would run: the program of the command, and the interpreters of scripts. */
-export function programFiles(command: string, { cwd, env }: Where): string[] {
+export function programFiles(command: string, { cwd, env }: Where, most = mostFiles): string[] {
+  const file = foundFile(command, { cwd, env });
+  if (file === undefined) return [];
+  const interpreter = most > 1 ? unlessThrown(() => interpreterIn(file)) : undefined;
+  if (interpreter === undefined) return [file];
   // Unlike this module, `env` follows the relative entries of PATH.
-  const ofEnv = withPathEntries(
-    env,
-    pathEntries(env).map((entry) => resolve(cwd, entry)),
-  );
-  const files: string[] = [];
-  let name: string | undefined = command;
-  while (name !== undefined && files.length < mostFiles) {
-    const file: string | undefined = foundFile(name, { cwd, env: files.length === 0 ? env : ofEnv });
-    if (file !== undefined) files.push(file);
-    name = file === undefined ? undefined : unlessThrown(() => interpreterIn(file));
-  }
-  return files;
+  const entries = pathEntries(env).map((entry) => resolve(cwd, entry));
+  return [file, ...programFiles(interpreter, { cwd, env: withPathEntries(env, entries) }, most - 1)];
 }
 
 function foundFile(command: string, where: Where): string | undefined {
@@ -69,9 +63,8 @@ function interpreterIn(file: string): string | undefined {
     return programs.includes(kind) ? undefined : interpreterOf(file);
   }
   // Reading a pipe would wait for its writer.
-  const { program, words } = (statSync(file).isFile() && firstLineOf(file)) || {};
-  if (program === undefined || !words) return undefined;
-  return basename(program) === 'env' ? words.find((word) => !/^-|=/.test(word)) : program;
+  const line = statSync(file).isFile() ? firstLineOf(file) : undefined;
+  return line && basename(line.program) === 'env' ? line.words.find((word) => !/^-|=/.test(word)) : line?.program;
 }
 
 /** For an existing file, ENOENT means that its interpreter or loader is missing. */
@@ -203,8 +196,7 @@ export interface PathSearch {
 
 /** Distinguishes a typing error from a missing program. It only reads folders. */
 export async function searchPath(command: string, env: Environment): Promise<PathSearch> {
-  const path = variable(env, 'PATH') ?? '';
-  const folders = [...new Set(path.split(delimiter).filter((folder) => folder !== ''))].slice(0, mostFolders);
+  const folders = [...new Set(pathEntries(env).filter((folder) => folder !== ''))].slice(0, mostFolders);
   const listings = await Promise.all(folders.map((folder) => readdir(folder).catch((): string[] => [])));
   const names = new Set(listings.flat().map((name) => name.replace(windowsExtension, '')));
   const wanted = command.replace(windowsExtension, '');

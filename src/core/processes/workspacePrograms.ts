@@ -6,7 +6,7 @@
 import { existsSync } from 'node:fs';
 import { homedir } from '../base/home.js';
 import path from 'node:path';
-import { realPath } from '../base/paths.js';
+import { foldersUp, leadsDown, realPath } from '../base/paths.js';
 import { environmentOf, pathEntries, variable, withPathEntries, type Environment } from './environment.js';
 import { programFiles } from './program.js';
 
@@ -20,34 +20,26 @@ interface Folder {
 /** @param sources those of the user's own file do not count */
 export function workspaceRoots(sources: readonly Folder[], home = homedir()): string[] {
   const realHome = realPath(home);
-  const holdsHome = (folder: string): boolean => home !== '' && isInside(realHome, [folder]);
+  const holdsHome = (folder: string): boolean => home !== '' && leadsDown(folder, realHome);
   const roots = sources
     .filter(({ origin }) => origin !== 'user')
-    .map(({ folder }) => rootAround(realPath(folder), holdsHome));
-  return [...new Set(roots)].filter((root) => !holdsHome(root));
-}
-
-/** A submodule belongs to the repository around it. */
-function rootAround(folder: string, holdsHome: (folder: string) => boolean): string {
-  let root = folder;
-  for (let at = folder; !holdsHome(at) && at !== path.dirname(at); at = path.dirname(at)) {
-    if (existsSync(path.join(at, '.git'))) root = at;
-  }
-  return root;
+    .flatMap(({ folder }) => {
+      const folders = foldersUp(realPath(folder)).filter((at) => !holdsHome(at));
+      // A submodule belongs to the repository around it.
+      return folders.findLast((at) => existsSync(path.join(at, '.git'))) ?? folders.slice(0, 1);
+    });
+  return [...new Set(roots)];
 }
 
 /** @param file a real path */
-export function isInside(file: string, roots: readonly string[]): boolean {
-  return roots.some((root) => {
-    const relative = path.relative(root, file);
-    return relative.split(path.sep, 1)[0] !== '..' && !path.isAbsolute(relative);
-  });
+export function isInWorkspace(file: string, roots: readonly string[]): boolean {
+  return roots.some((root) => leadsDown(root, file));
 }
 
 /** Returns an environment in which no program is looked up in the workspace. */
 export function outsideOf(roots: readonly string[], env: Environment): Environment {
   if (roots.length === 0) return env;
-  const isOutside = (entry: string): boolean => path.isAbsolute(entry) && !isInside(realPath(entry), roots);
+  const isOutside = (entry: string): boolean => path.isAbsolute(entry) && !isInWorkspace(realPath(entry), roots);
   return withPathEntries(env, pathEntries(env).filter(isOutside));
 }
 
@@ -63,7 +55,7 @@ export function programsWithin(roots: readonly string[], { command, cwd }: Launc
   return programFiles(command, { cwd, env }).flatMap((file) => {
     const place = path.join(realPath(path.dirname(file)), path.basename(file));
     const paths = [...new Set([place, realPath(file)])];
-    return paths.some((one) => isInside(one, roots)) ? paths.filter((one) => one !== command) : [];
+    return paths.some((one) => isInWorkspace(one, roots)) ? paths.filter((one) => one !== command) : [];
   });
 }
 

@@ -3,7 +3,7 @@ import type { ChangedOffer } from '../approval/offerPrints.js';
 import { isForAppAlone } from '../apps/toolMeta.js';
 import { isLoopback } from '../base/loopback.js';
 import type { Place, Problem } from '../base/problem.js';
-import { usesSecrets } from '../config/read/launchReferences.js';
+import { usesSecrets } from '../config/launchValues.js';
 import { isEnabled, startOfFile, type ConfiguredServer, type Launch, type ServerDefinition } from '../config/model.js';
 import type { SignInStatus } from '../connections/http/oauth/contract.js';
 import { type ExcludedTool, noResources, type Toolset } from '../tools/catalogue.js';
@@ -180,5 +180,6 @@ function exclusionPlace({ original, reason }: ExcludedTool, definition: ServerDe
 
 function isOfThisMachine(launch: Launch): boolean {
   if (launch.transport === 'stdio') return true;
-  return URL.canParse(launch.url) && isLoopback(new URL(launch.url).hostname);
+  const url = launch.url.value;
+  return URL.canParse(url) && isLoopback(new URL(url).hostname);
 }

@@ -8,7 +8,7 @@ import { Emitter } from '../../core/base/events.js';
 import { samePath } from '../../core/base/paths.js';
 import { approvalsFile, fileUnreadable, isUserFile, mindsPath, sourceFiles } from '../../core/config/sources.js';
 import type { SourceFile } from '../../core/config/sources.js';
-import { isInsideAny } from '../../core/files/realFiles.js';
+import { isInside } from '../../core/base/paths.js';
 import { SharedFile } from '../../core/files/sharedFile.js';
 import { watchFile, type WatchedFile, type WatchedFileDeps } from '../../core/files/watchedFile.js';
 import type { ConfigFiles, ConfigFilesState } from './engineSlot.js';
@@ -37,7 +37,7 @@ export function isUsersOwn(file: string): boolean {
 
 /** True for a folder in the workspace: starts in it need an approval (S1). */
 export function isInWorkspace(folder: string): boolean {
-  return isInsideAny(folder, folderPaths());
+  return folderPaths().some((other) => isInside(folder, other));
 }
 
 export function folderPaths(): string[] {

@@ -4,6 +4,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { systemClock } from '../../../src/core/base/clock.js';
 import { createConnector } from '../../../src/core/host/createConnector.js';
 import { serve } from '../harness/served.js';
+import { literal } from '../../../src/core/config/model.js';
 
 interface Case {
   readonly command: string;
@@ -27,9 +28,9 @@ async function start(guardianScript: string, { command, args, mark }: Case): Pro
     launch: {
       transport: 'stdio',
       command,
-      args,
+      args: args.map(literal),
       cwd: process.cwd(),
-      env: new Map([[mark.name, { kind: 'literal', value: mark.value }]]),
+      env: new Map([[mark.name, literal(mark.value)]]),
     },
     timeoutMs: 60_000,
     signal: new AbortController().signal,

@@ -4,7 +4,8 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { suiteNotHere } from '../../support/notHere.js';
-import { literal, Rig, servers, stdio, textOf } from './rig.js';
+import { Rig, servers, stdio, textOf } from './rig.js';
+import { literal } from '../../../src/core/config/model.js';
 
 const raw = path.join(servers, 'raw.mjs');
 const odd = [

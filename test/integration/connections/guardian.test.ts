@@ -10,7 +10,7 @@ import { build } from 'esbuild';
 import { posixIt, suiteNotHere } from '../../support/notHere.js';
 import { childrenOf, isAlive, processesWith, supported, untilNone } from '../../support/processes.js';
 import { untilSo, work } from '../../support/core/within.js';
-import { fixture, inShell, repository, Rig, runVariable, servers, stdio } from './rig.js';
+import { fixture, http, inShell, repository, Rig, runVariable, servers, stdio } from './rig.js';
 
 const withGuardian = posixIt('Windows ends what is in a job object by itself, without a guardian');
 const guardiansHere = process.platform === 'win32' ? 0 : 1;
@@ -134,7 +134,7 @@ describe('the guardian of server processes (X5)', function () {
     const rig = new Rig({ guardianScript });
     const own = () => rig.processes().filter(({ command }) => command.includes('mcp-toolsets-guardian'));
     const web = await rig.listen('http');
-    await rig.start({ transport: 'streamable_http', url: web.url, headers: new Map(), sessionId: '' });
+    await rig.start(http(web.url));
     assert.equal(own().length, 0);
     await Promise.all([rig.start(fixture('raw')), rig.start(fixture('raw')), rig.start(fixture('raw'))]);
     const [guardian, ...others] = own();

@@ -8,6 +8,7 @@
 import { spawn } from 'node:child_process';
 import { patientClock } from '../../support/core/within.js';
 import { silentLog } from '../../support/fakes/silentLog.js';
+import { textsOf } from '../../../src/core/config/launchValues.js';
 import type { StdioLaunch } from '../../../src/core/config/model.js';
 import { createConnector } from '../../../src/core/host/createConnector.js';
 import { Guardian } from '../../../src/core/processes/guardian.js';
@@ -55,7 +56,7 @@ function startUntold(launches: readonly Pick<StdioLaunch, 'command' | 'args'>[],
   guardian.release(nobody);
   for (const { command, args } of launches) {
     const env = { ...process.env, [markVariable]: `${mark}1.` };
-    spawn(command, args, { env, stdio: 'ignore', detached: true });
+    spawn(command, textsOf(args), { env, stdio: 'ignore', detached: true });
   }
   process.stdout.write('ready\n');
   setInterval(() => {}, 1000);

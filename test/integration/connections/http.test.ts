@@ -7,8 +7,9 @@ import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import type { Connection } from '../../../src/core/connections/connection.js';
 import { posixIt } from '../../support/notHere.js';
-import { callTool, http, literal, once, repository, Rig, textOf } from './rig.js';
+import { callTool, http, once, repository, Rig, textOf } from './rig.js';
 import { freePort } from '../../support/freePort.js';
+import { literal } from '../../../src/core/config/model.js';
 
 const json = async <T>(connection: Connection, tool: string): Promise<T> =>
   JSON.parse(await textOf(connection, tool)) as T;

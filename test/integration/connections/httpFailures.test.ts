@@ -1,7 +1,8 @@
 /** Rule X3: start failures of HTTP servers. Real servers cause each failure. */
 import assert from 'node:assert/strict';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
-import { http, literal, Rig } from './rig.js';
+import { http, Rig } from './rig.js';
+import { literal } from '../../../src/core/config/model.js';
 
 describe('start failures of HTTP servers (X3)', function () {
   this.timeout(60_000);

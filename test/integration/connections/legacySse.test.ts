@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { callTool, http, literal, once, Rig, textOf } from './rig.js';
+import { callTool, http, once, Rig, textOf } from './rig.js';
+import { literal } from '../../../src/core/config/model.js';
 
 describe('HTTP+SSE', function () {
   this.timeout(60_000);

@@ -5,6 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { systemClock } from '../../../src/core/base/clock.js';
 import { Redactor, redactingLog } from '../../../src/core/base/log.js';
+import { literal } from '../../../src/core/config/model.js';
 import type { OAuthSettings } from '../../../src/core/config/model.js';
 import type { Connection } from '../../../src/core/connections/connection.js';
 import { OAuth } from '../../../src/core/connections/http/oauth/oauth.js';
@@ -13,7 +14,7 @@ import { collect } from '../../support/heap.js';
 import { within } from '../../support/core/within.js';
 import { control, issuerOf, Person, Secrets } from '../../support/core/person.js';
 import { freePort } from '../../support/freePort.js';
-import { callTool, http, literal, once, Rig, textOf, unsaid } from './rig.js';
+import { callTool, http, once, Rig, textOf, unsaid } from './rig.js';
 
 describe('sign-ins to HTTP servers', function () {
   this.timeout(60_000);

@@ -8,7 +8,8 @@ import { OAuth } from '../../../src/core/connections/http/oauth/oauth.js';
 import { listenForRedirect } from '../../../src/core/connections/http/oauth/redirect.js';
 import { issuerOf, Person, Secrets } from '../../support/core/person.js';
 import { freePort } from '../../support/freePort.js';
-import { http, literal, Rig, unsaid } from './rig.js';
+import { http, Rig, unsaid } from './rig.js';
+import { literal } from '../../../src/core/config/model.js';
 
 const secret = 'secret-of-the-program';
 

@@ -10,7 +10,8 @@ import path from 'node:path';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import type { Event } from '../../../src/core/base/events.js';
 import type { LogLevel } from '../../../src/core/base/log.js';
-import type { EnvValue, HttpLaunch, Launch, OAuthSettings, StdioLaunch } from '../../../src/core/config/model.js';
+import { literal } from '../../../src/core/config/model.js';
+import type { HttpLaunch, Launch, OAuthSettings, StdioLaunch } from '../../../src/core/config/model.js';
 import type {
   Connection,
   ConnectOutcome,
@@ -33,10 +34,8 @@ export const runVariable = 'CONNECTIONS_TEST_RUN';
 /** A time limit that only `failureAfter` ends. */
 const untilSaid = 777_000;
 
-export const literal = (value: string): EnvValue => ({ kind: 'literal', value });
-
 export function stdio(command: string, args: readonly string[] = [], own: Partial<StdioLaunch> = {}): StdioLaunch {
-  return { transport: 'stdio', command, args, cwd: repository, env: new Map(), ...own };
+  return { transport: 'stdio', command, args: args.map(literal), cwd: repository, env: new Map(), ...own };
 }
 
 /** A fixture server, e.g. `fixture('pages', '--repeat')`. */
@@ -51,7 +50,7 @@ export function inShell(name: string, ...args: string[]): StdioLaunch {
 }
 
 export function http(url: string, own: Partial<HttpLaunch> = {}): HttpLaunch {
-  return { transport: 'streamable_http', url, headers: new Map(), sessionId: '', ...own };
+  return { transport: 'streamable_http', url: literal(url), headers: new Map(), sessionId: '', ...own };
 }
 
 export interface Started {

@@ -4,7 +4,8 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { posixIt } from '../../support/notHere.js';
-import { fixture, inShell, literal, Rig, servers, stdio } from './rig.js';
+import { fixture, inShell, Rig, servers, stdio } from './rig.js';
+import { literal } from '../../../src/core/config/model.js';
 
 describe('start failures of stdio servers (X3)', function () {
   this.timeout(60_000);

@@ -4,7 +4,8 @@ import { mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { posixIt } from '../../support/notHere.js';
-import { callTool, fixture, literal, repository, Rig, servers, stdio, textOf } from './rig.js';
+import { callTool, fixture, repository, Rig, servers, stdio, textOf } from './rig.js';
+import { literal } from '../../../src/core/config/model.js';
 
 describe('servers over stdio', function () {
   this.timeout(60_000);

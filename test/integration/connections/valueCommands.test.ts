@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
-import type { CommandReference } from '../../../src/core/config/read/launchReferences.js';
+import type { CommandReference } from '../../../src/core/config/launchValues.js';
 import { Guardian } from '../../../src/core/processes/guardian.js';
 import { Jobs } from '../../../src/core/processes/jobs.js';
 import { ValueCommands } from '../../../src/core/connections/stdio/valueCommands.js';

@@ -5,7 +5,8 @@
  */
 import { formAnswers } from '../../../src/cli/formAnswers.js';
 import { systemClock } from '../../../src/core/base/clock.js';
-import { launchHashOf } from '../../../src/core/config/hash.js';
+import { launchHashOf } from '../../../src/core/config/launchValues.js';
+import { literal } from '../../../src/core/config/model.js';
 import type { HttpLaunch, OAuthSettings } from '../../../src/core/config/model.js';
 import type { Connection } from '../../../src/core/connections/connection.js';
 import { EraMemories } from '../../../src/core/connections/eras/modern.js';
@@ -62,18 +63,17 @@ const connector = createConnector(
 );
 /** Accepts what it is asked by a form, with nothing but the form's own defaults. */
 const client = formAnswers({}, (text) => log.write('warn', text));
-let launch: HttpLaunch = { transport: 'streamable_http', url, headers: new Map(), sessionId: '' };
+let launch: HttpLaunch = { transport: 'streamable_http', url: literal(url), headers: new Map(), sessionId: '' };
 
 async function settings(): Promise<OAuthSettings> {
-  const literal = (value: string | undefined) =>
-    value === undefined ? undefined : ({ kind: 'literal', value } as const);
+  const optional = (value: string | undefined) => (value === undefined ? undefined : literal(value));
   return {
     grant: scenario.startsWith('auth/client-credentials') ? 'client_credentials' : 'authorization_code',
     clientId: context.client_id ?? (scenario === 'auth/basic-cimd' ? metadataDocument : ''),
     issuer:
       context.client_secret === undefined && context.private_key_pem === undefined ? undefined : await issuerOf(url),
-    clientSecret: literal(context.client_secret),
-    privateKey: literal(context.private_key_pem),
+    clientSecret: optional(context.client_secret),
+    privateKey: optional(context.private_key_pem),
     scopes: [],
     redirectPort: undefined,
   };

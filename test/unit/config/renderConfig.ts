@@ -1,9 +1,10 @@
 /** Config models and problems as stable text for golden files. Places are one-based. */
 import { plainOverrides } from '../../../src/core/config/hash.js';
+import { textsOf } from '../../../src/core/config/launchValues.js';
 import type { Problem, Range } from '../../../src/core/base/problem.js';
 import type {
   ConfiguredServer,
-  EnvValue,
+  Value,
   NameFilter,
   ParsedSource,
   Reference,
@@ -35,17 +36,19 @@ function renderDefinition(definition: ServerDefinition): string[] {
   const lines = [`enabled: ${definition.enabled}, truely-stateless: ${definition.trulyStateless}${starts}`];
   lines.push(`transport: ${launch.transport}`);
   if (launch.transport === 'stdio') {
-    lines.push(`command: ${JSON.stringify(launch.command)} ${JSON.stringify(launch.args)} in ${posixPath(launch.cwd)}`);
-    for (const [index, value] of launch.argReferences ?? [])
-      lines.push(`argument ${index + 1}${renderReference(value)}`);
+    lines.push(
+      `command: ${JSON.stringify(launch.command)} ${JSON.stringify(textsOf(launch.args))} in ${posixPath(launch.cwd)}`,
+    );
+    for (const [index, value] of launch.args.entries())
+      if (value.kind === 'reference') lines.push(`argument ${index + 1}${renderReference(value)}`);
     if (launch.envFile) {
       lines.push(`env file ${posixPath(launch.envFile.file)}`);
       for (const [name, value] of launch.envFile.values) lines.push(`  ${name}: ${JSON.stringify(value)}`);
     }
     lines.push(...renderValues('env', launch.env));
   } else {
-    lines.push(`url: ${launch.url}, sessionId: ${JSON.stringify(launch.sessionId)}`);
-    if (launch.urlReference) lines.push(`url${renderReference(launch.urlReference)}`);
+    lines.push(`url: ${launch.url.value}, sessionId: ${JSON.stringify(launch.sessionId)}`);
+    if (launch.url.kind === 'reference') lines.push(`url${renderReference(launch.url)}`);
     lines.push(...renderValues('header', launch.headers));
     if (launch.oauth) lines.push(`oauth: ${JSON.stringify(launch.oauth)}`);
   }
@@ -62,7 +65,7 @@ function renderDefinition(definition: ServerDefinition): string[] {
   return lines;
 }
 
-function renderValues(kind: string, values: ReadonlyMap<string, EnvValue>): string[] {
+function renderValues(kind: string, values: ReadonlyMap<string, Value>): string[] {
   return [...values].map(([name, value]) => {
     return `${kind} ${name}: ${JSON.stringify(value.value)}${value.kind === 'reference' ? renderReference(value) : ''}`;
   });

@@ -1,11 +1,17 @@
 import assert from 'node:assert/strict';
-import type { EnvValue, ReferenceSource } from '../../../src/core/config/model.js';
+import { literal } from '../../../src/core/config/model.js';
+import type { Value, ReferenceSource } from '../../../src/core/config/model.js';
 import { httpFailure } from '../../../src/core/failures/http.js';
 import type { AnswerFault } from '../../../src/core/failures/transportFailure.js';
 
 describe('failures over HTTP', () => {
   it('a TLS failure names its cause', () => {
-    const http = { transport: 'streamable_http', url: 'https://a/', headers: new Map(), sessionId: '' } as const;
+    const http = {
+      transport: 'streamable_http',
+      url: literal('https://a/'),
+      headers: new Map(),
+      sessionId: '',
+    } as const;
     const failure = (code: string) =>
       httpFailure(http, { kind: 'unreachable', code, detail: 'says so', url: 'https://a/' });
     assert.match(failure('ERR_TLS_CERT_ALTNAME_INVALID').message, /for another host name/);
@@ -18,7 +24,7 @@ describe('failures over HTTP', () => {
 
 describe('advice about failures over HTTP (X3a)', () => {
   const url = 'https://a/mcp';
-  const http = { transport: 'streamable_http', url, headers: new Map(), sessionId: '' } as const;
+  const http = { transport: 'streamable_http', url: literal(url), headers: new Map(), sessionId: '' } as const;
   const blamed = /address is not|Correct url|because it crashed/;
 
   it('an answer in the wrong wrapping is not blamed on the address', () => {
@@ -71,9 +77,8 @@ describe('advice about failures over HTTP (X3a)', () => {
 
   it('a refused credential is renewed where it comes from, and an unexpanded reference is named', () => {
     const refusal = { kind: 'status', status: 401, contentType: '', body: '', url } as const;
-    const adviceFor = (value: EnvValue) =>
-      httpFailure({ ...http, headers: new Map([['Authorization', value]]) }, refusal);
-    const copied = (source: ReferenceSource): EnvValue => ({
+    const adviceFor = (value: Value) => httpFailure({ ...http, headers: new Map([['Authorization', value]]) }, refusal);
+    const copied = (source: ReferenceSource): Value => ({
       kind: 'reference',
       source,
       prefix: 'Bearer ',
@@ -83,9 +88,9 @@ describe('advice about failures over HTTP (X3a)', () => {
     });
     assert.match(adviceFor(copied({ kind: 'env', name: 'ACME' })).fix, /set the variable ACME\./);
     assert.match(adviceFor(copied({ kind: 'secret', name: 'acme' })).fix, /store it as the secret acme\./);
-    assert.match(adviceFor({ kind: 'literal', value: 'Bearer old' }).fix, /write it in the header/);
+    assert.match(adviceFor(literal('Bearer old')).fix, /write it in the header/);
     for (const written of ['${ACME}', '$ACME', '${env:ACME}', '{env:ACME}', '%ACME%']) {
-      const { message, fix } = adviceFor({ kind: 'literal', value: `Bearer ${written}` });
+      const { message, fix } = adviceFor(literal(`Bearer ${written}`));
       assert.ok(message.includes(`\`${written}\` as it is written`), message);
       assert.match(fix, /env: ACME \}/);
     }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { oneLine } from '../../../src/core/base/inert.js';
+import { literal } from '../../../src/core/config/model.js';
 import type { StdioLaunch } from '../../../src/core/config/model.js';
 import {
   causeOfDeath,
@@ -11,7 +12,13 @@ import {
   packageMissing,
 } from '../../../src/core/failures/stdio.js';
 
-const launch: StdioLaunch = { transport: 'stdio', command: 'server', args: ['-v'], cwd: '/project', env: new Map() };
+const launch: StdioLaunch = {
+  transport: 'stdio',
+  command: 'server',
+  args: [literal('-v')],
+  cwd: '/project',
+  env: new Map(),
+};
 
 describe('words of endings', () => {
   const remains = { stderr: ['one', 'two'], stray: [], sawMessage: true };
@@ -155,14 +162,14 @@ describe('words of endings', () => {
   });
 
   it('a launcher of packages without a package is not started', () => {
-    const found = packageMissing({ ...launch, command: 'npx', args: ['-y'] });
+    const found = packageMissing({ ...launch, command: 'npx', args: [literal('-y')] });
     assert.equal(found?.message, 'did not start: npx needs the name of a package.');
     assert.match(found.fix, /`args: \['-y', 'some-server'\]`/);
     assert.match(
       packageMissing({ ...launch, command: '/usr/bin/uvx', args: [] })?.fix ?? '',
       /`args: \['some-server'\]`/,
     );
-    assert.equal(packageMissing({ ...launch, command: 'npx', args: ['-y', 'x'] }), undefined);
+    assert.equal(packageMissing({ ...launch, command: 'npx', args: ['-y', 'x'].map(literal) }), undefined);
     assert.equal(packageMissing({ ...launch, args: [] }), undefined);
   });
 
@@ -178,7 +185,7 @@ describe('words of endings', () => {
   });
 
   it('a command line is quoted if necessary, and not endless', () => {
-    assert.equal(commandLine({ ...launch, args: ['a b', '', '"'] }), '`server "a b" "" "\\""`');
-    assert(commandLine({ ...launch, args: ['x'.repeat(1000)] }).length < 210);
+    assert.equal(commandLine({ ...launch, args: ['a b', '', '"'].map(literal) }), '`server "a b" "" "\\""`');
+    assert(commandLine({ ...launch, args: [literal('x'.repeat(1000))] }).length < 210);
   });
 });

@@ -16,7 +16,8 @@ import path from 'node:path';
 import { posixIt } from '../../support/notHere.js';
 import { isUserFile } from '../../../src/core/config/sources.js';
 import { configFileOf } from '../../../src/core/files/configFile.js';
-import { isInsideAny, leadsOutside, writeInside } from '../../../src/core/files/realFiles.js';
+import { isInside } from '../../../src/core/base/paths.js';
+import { leadsOutside, writeInside } from '../../../src/core/files/realFiles.js';
 
 describe('files and links (S1a)', () => {
   let root: string;
@@ -135,9 +136,9 @@ describe('files and links (S1a)', () => {
 
   it('a folder is inside a workspace behind a link', () => {
     symlinkSync(folder, path.join(root, 'alias'));
-    assert.ok(isInsideAny(path.join(folder, 'tools'), [path.join(root, 'alias')]));
-    assert.ok(isInsideAny(folder, [folder]));
-    assert.ok(!isInsideAny(home, [folder]));
-    assert.ok(!isInsideAny(`${folder}-other`, [folder]));
+    assert.ok(isInside(path.join(folder, 'tools'), path.join(root, 'alias')));
+    assert.ok(isInside(folder, folder));
+    assert.ok(!isInside(home, folder));
+    assert.ok(!isInside(`${folder}-other`, folder));
   });
 });

@@ -291,7 +291,7 @@ export class Crowd {
         this.sentOn.set(number, connection);
         const { server, launch } = connection.connectRequest;
         assert.equal(server, call.server);
-        if ((launch as StdioLaunch).args.includes(shared)) continue;
+        if ((launch as StdioLaunch).args.some(({ value }) => value === shared)) continue;
         const holder = this.heldBy.get(connection) ?? call.conversation;
         this.heldBy.set(connection, holder);
         assert.equal(holder, call.conversation, 'two conversations share an instance');

@@ -109,7 +109,7 @@ export class Records {
 
   private launchOf(pending: Pending): string {
     const { command, args } = pending.request.launch as StdioLaunch;
-    return `${command}|${args[0]}`;
+    return `${command}|${args[0]?.value}`;
   }
 
   fail(pending: Pending): void {

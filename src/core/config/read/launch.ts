@@ -4,7 +4,8 @@ import { isLoopback } from '../../base/loopback.js';
 import { hasArguments, isShell } from './commandWords.js';
 import type { Entries, EntryReader } from './entryReader.js';
 import { suggestTransports, transportOfKey } from '../keys.js';
-import type { EnvFile, EnvValue, HttpLaunch, Launch, OAuthSettings, Reference, StdioLaunch } from '../model.js';
+import { literal, type EnvFile, type Launch, type OAuthSettings } from '../model.js';
+import type { Reference, StdioLaunch, Value } from '../model.js';
 import { referenceNotReplaced, shortened } from '../problems.js';
 import { argumentSyntaxes, everySyntax, foreignReference } from '../foreignReferences.js';
 import { isReference, noteForeign, readReference, readValue } from './references.js';
@@ -32,22 +33,25 @@ export function readLaunch(reader: EntryReader, server: MapEntry, entries: Entri
     const headers = readHeaders(reader, entries.get('headers'));
     const sessionId = readSessionId(reader, entries.get('sessionId'));
     const oauth = readOAuth(reader, entries.get('oauth'));
-    return url === undefined ? undefined : { transport, ...url, headers, sessionId, ...(oauth && { oauth }) };
+    return url === undefined ? undefined : { transport, url, headers, sessionId, ...(oauth && { oauth }) };
   }
   const command = readCommand(reader, required('command', 'command: npx'));
   const args = readArgs(reader, entries.get('args'));
   if (!isShell(command ?? '')) noteForeignArguments(reader, entries);
   const cwd = readCwd(reader, entries.get('cwd'));
   const env = readEnv(reader, entries.get('env'));
-  const envFile = readEnvFile(reader, entries.get('envFile'));
+  const envFile = readEnvFile(reader, entries.get('envFile'), env);
   if (command === undefined || cwd === undefined) return undefined;
-  if (!envFile) return withPrograms(reader, { transport, command, ...args, cwd, env });
-  const values = new Map([...envFile.values].filter(([name]) => !env.has(name)));
-  return withPrograms(reader, { transport, command, ...args, cwd, envFile: { file: envFile.file, values }, env });
-}
-
-function withPrograms({ source, deps, starts }: EntryReader, written: StdioLaunch): StdioLaunch {
-  const launch: StdioLaunch = source.origin === 'user' ? { ...written, isPersons: true } : written;
+  const { source, deps, starts } = reader;
+  const launch: StdioLaunch = {
+    transport,
+    command,
+    args,
+    cwd,
+    env,
+    ...(envFile && { envFile }),
+    ...(source.origin === 'user' && { isPersons: true }),
+  };
   const programs = starts ? (deps.programs?.(launch) ?? []) : [];
   return programs.length === 0 ? launch : { ...launch, programs };
 }
@@ -94,17 +98,17 @@ function readCommand(reader: EntryReader, entry: MapEntry | undefined): string |
   return command.trim() === '' ? reader.wrong(entry, 'a non-empty text', fix, 'an empty text') : command;
 }
 
-function readArgs(reader: EntryReader, entry: MapEntry | undefined): Pick<StdioLaunch, 'args' | 'argReferences'> {
+function readArgs(reader: EntryReader, entry: MapEntry | undefined): Value[] {
   const fix = "Write a list, for example `args: ['-y', 'some-server']`.";
   const references = new Map<number, Reference>();
-  const args = reader.texts(entry, 'An item of `args`', fix, (item, place, index) => {
+  const texts = reader.texts(entry, 'An item of `args`', fix, (item, place, index) => {
     if (!isReference(item)) return undefined;
     const at = { what: `Argument ${index + 1}`, target: `argument ${index + 1}`, value: place, key: place };
     const reference = readReference(reader, item, at);
     if (reference) references.set(index, reference);
     return reference?.value ?? '';
   });
-  return { args: args ?? [], ...(references.size > 0 && { argReferences: references }) };
+  return (texts ?? []).map((text, index) => references.get(index) ?? literal(text));
 }
 
 /** A program may expand variables of its own `env`, as `mcp-remote` does. */
@@ -137,10 +141,7 @@ function unexpanded(written: string): string | undefined {
   return isUnexpanded ? 'Write the path out: `~` and variables are not expanded.' : undefined;
 }
 
-function readUrl(
-  reader: EntryReader,
-  entry: MapEntry | undefined,
-): Pick<HttpLaunch, 'url' | 'urlReference'> | undefined {
+function readUrl(reader: EntryReader, entry: MapEntry | undefined): Value | undefined {
   if (!entry) return undefined;
   const fix = 'Write an address, for example `url: https://example.com/mcp`.';
   const { value } = entry;
@@ -149,7 +150,7 @@ function readUrl(
   const reference = value.kind === 'map' ? readReference(reader, value, place) : undefined;
   const written = value.kind === 'map' ? reference?.value : reader.string(entry, fix, 'secret');
   if (written === undefined) return undefined;
-  const url = { url: written, ...(reference && { urlReference: reference }) };
+  const url = reference ?? literal(written);
   if (reference && written === '') return url;
   const whole = 'Write the whole address of the server, for example `url: https://example.com/mcp`.';
   // The address may hold credentials, so no reason quotes it.
@@ -172,8 +173,8 @@ function readSessionId(reader: EntryReader, entry: MapEntry | undefined): string
   return reader.report('header-invalid:session', entry, {}) ?? '';
 }
 
-function readEnv(reader: EntryReader, entry: MapEntry | undefined): Map<string, EnvValue> {
-  const values = new Map<string, EnvValue>();
+function readEnv(reader: EntryReader, entry: MapEntry | undefined): Map<string, Value> {
+  const values = new Map<string, Value>();
   const fix = 'Write a map from names to values, for example `env: { MODE: ci }`.';
   for (const item of reader.freeTable(entry, fix).values()) {
     const name = shortened(item.key);
@@ -193,8 +194,8 @@ function readEnv(reader: EntryReader, entry: MapEntry | undefined): Map<string, 
 const protocolHeader =
   /^(?:accept|accept-encoding|content-type|content-length|content-encoding|host|transfer-encoding|connection|proxy-connection|keep-alive|upgrade|te|trailer|expect|range|if-[a-z-]+|last-event-id|mcp-.*)$/i;
 
-function readHeaders(reader: EntryReader, entry: MapEntry | undefined): Map<string, EnvValue> {
-  const values = new Map<string, EnvValue>();
+function readHeaders(reader: EntryReader, entry: MapEntry | undefined): Map<string, Value> {
+  const values = new Map<string, Value>();
   const written = new Map<string, MapEntry>();
   const fix = "Write a map from names to values, for example `headers: { X-Client: 'minds' }`.";
   for (const item of reader.freeTable(entry, fix).values()) {
@@ -225,7 +226,7 @@ function readHeaders(reader: EntryReader, entry: MapEntry | undefined): Map<stri
   return values;
 }
 
-function correctionOf(value: EnvValue | undefined): string | undefined {
+function correctionOf(value: Value | undefined): string | undefined {
   if (value?.kind !== 'reference' || value.source.kind === 'command') return undefined;
   return `Correct the variable \`${value.source.name}\`.`;
 }
@@ -245,7 +246,7 @@ function readOAuth(reader: EntryReader, entry: MapEntry | undefined): OAuthSetti
   const client = entries.get('clientId');
   const clientId = reader.string(client, 'Write the id as the authorization server gave it.') ?? '';
   if (client) noteForeign(reader, client, clientId, everySyntax, writtenOut);
-  const secret = (key: string): EnvValue | undefined => {
+  const secret = (key: string): Value | undefined => {
     const found = entries.get(key);
     return found && readValue(reader, found);
   };
@@ -284,7 +285,11 @@ function readIssuer(reader: EntryReader, entry: MapEntry | undefined): string | 
 const longestBlank = 1000;
 const blankRun = new RegExp(`\\s{${longestBlank}}`);
 
-function readEnvFile(reader: EntryReader, entry: MapEntry | undefined): EnvFile | undefined {
+function readEnvFile(
+  reader: EntryReader,
+  entry: MapEntry | undefined,
+  env: ReadonlyMap<string, Value>,
+): EnvFile | undefined {
   const fix = 'Write the path of a file, for example `envFile: .env`.';
   const written = reader.string(entry, fix);
   if (!entry || written === undefined) return undefined;
@@ -305,5 +310,5 @@ function readEnvFile(reader: EntryReader, entry: MapEntry | undefined): EnvFile 
   if (blankRun.test(reading.text)) return unusable(`it has ${longestBlank} blanks or empty lines in a row`);
   const values = new Map(Object.entries(parse(reading.text)));
   if ([...values.values()].some((value) => value.includes('\0'))) return unusable('it has a NUL character in a value');
-  return { file, values };
+  return { file, values: new Map([...values].filter(([name]) => !env.has(name))) };
 }

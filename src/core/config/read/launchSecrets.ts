@@ -1,30 +1,35 @@
 /** Finds the secrets of a launch, for logs, problems and status (E4), in every form that a server may quote. */
 import { isSecretName, secretsIn, secretsOfArguments } from '../../base/secrets.js';
 import { decoded } from '../../base/text.js';
-import type { EnvValue, Launch, Reference } from '../model.js';
+import { textsOf, valuesOf } from '../launchValues.js';
+import type { Launch, Value } from '../model.js';
 
 export function secretsOf(launch: Launch): string[] {
+  const found = valuesOf(launch).flatMap(({ value, path: [place, name] }) => {
+    // Most arguments and addresses are no secrets.
+    const isShown = value.kind === 'literal' && (place === 'args' || place === 'url');
+    const parts = place === 'headers' ? partsOf(String(name), value.value) : [];
+    return isShown ? [] : [...bare(value), ...parts];
+  });
   if (launch.transport === 'stdio') {
-    const values = [...launch.env.values(), ...(launch.argReferences?.values() ?? [])].flatMap(bare);
     const ofFile = launch.envFile?.values.values() ?? [];
-    return [...new Set([...values, ...ofFile, ...secretsOfArguments(launch.args)])];
+    return [...new Set([...found, ...ofFile, ...secretsOfArguments(textsOf(launch.args))])];
   }
-  const headers = [...launch.headers].flatMap(([name, value]) => [...bare(value), ...partsOf(name, value.value)]);
-  const { clientSecret, privateKey } = launch.oauth ?? {};
-  const client = [clientSecret, privateKey].flatMap((value) => (value ? bare(value) : []));
-  const address = launch.urlReference ? [...bare(launch.urlReference), ...inPath(launch.urlReference)] : [];
-  return [...headers, ...client, launch.sessionId, ...address, ...inAddress(launch.url)];
+  const { url, sessionId } = launch;
+  return [...found, sessionId, ...inPath(url), ...inAddress(url.value)];
 }
 
 /** Returns the value with and without prefix and suffix, because servers often quote a refused token without them. */
-function bare(given: EnvValue): string[] {
+function bare(given: Value): string[] {
   if (given.kind === 'literal') return [given.value];
   const { value, prefix, suffix } = given;
   return [value, value.slice(prefix.length, value.length - suffix.length)];
 }
 
 /** Returns the value as part of an address path, with blanks, quotation marks and the like percent-encoded. */
-function inPath({ value, prefix, suffix }: Reference): string[] {
+function inPath(url: Value): string[] {
+  if (url.kind === 'literal') return [];
+  const { value, prefix, suffix } = url;
   if (!URL.canParse(value) || !URL.canParse(prefix) || /[?#]/.test(prefix)) return [];
   const rest = new URL(value).pathname.slice(new URL(prefix).pathname.length);
   return [suffix !== '' && rest.endsWith(suffix) ? rest.slice(0, -suffix.length) : rest];

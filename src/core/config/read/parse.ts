@@ -2,7 +2,8 @@
 import { byPlace, type Problem } from '../../base/problem.js';
 import { problemOf } from '../../base/problemOf.js';
 import { describe, type Entries, EntryReader } from './entryReader.js';
-import { launchHashOf, viewHashOf } from '../hash.js';
+import { viewHashOf } from '../hash.js';
+import { launchHashOf } from '../launchValues.js';
 import { readLaunch } from './launch.js';
 import { builtInToolset } from '../model.js';
 import type { ConfigDeps, ConfiguredServer, ParsedSource, ServerDefinition, SourceText } from '../model.js';

@@ -5,7 +5,7 @@ import { textOf, type MapEntry, type MapNode, type ValueNode } from '../../yaml/
 import { describeKind, type EntryReader } from './entryReader.js';
 import { keysOf } from '../keys.js';
 import { everySyntax, foreignReference, type Syntax } from '../foreignReferences.js';
-import type { EnvValue, Reference, ReferenceSource } from '../model.js';
+import { literal, type Reference, type ReferenceSource, type Value } from '../model.js';
 import { envUnset, referenceNotReplaced, shortened } from '../problems.js';
 
 interface ValuePlace {
@@ -22,11 +22,11 @@ export function readValue(
   entry: MapEntry,
   target = `\`${shortened(entry.key)}\``,
   example = '{ env: NAME }',
-): EnvValue | undefined {
+): Value | undefined {
   const text = textOf(entry.value);
   if (text !== undefined) {
     noteForeign(reader, entry, text, everySyntax, undefined, target);
-    return { kind: 'literal', value: text };
+    return literal(text);
   }
   const what = `The value of \`${shortened(entry.key)}\``;
   const at = { what, target, value: reader.places.value(entry), key: reader.places.key(entry) };

@@ -9,8 +9,9 @@ type HttpAttemptDeps = Omit<OpeningDeps, 'transport'> & Omit<HttpTransportDeps, 
 
 export async function attemptHttp(deps: HttpAttemptDeps): Promise<ConnectOutcome> {
   const { launch, self, limit } = deps;
-  if (!/^https?:$/.test(URL.canParse(launch.url) ? new URL(launch.url).protocol : ''))
-    return { kind: 'failed', failure: urlUnusable(launch.url) };
+  const url = launch.url.value;
+  if (!/^https?:$/.test(URL.canParse(url) ? new URL(url).protocol : ''))
+    return { kind: 'failed', failure: urlUnusable(url) };
   const transport = new HttpTransport({ ...deps, clientVersion: self.version, timeoutMs: limit.timeoutMs });
   const opening = { ...deps, transport };
   return await connectOver(opening, {
@@ -18,7 +19,7 @@ export async function attemptHttp(deps: HttpAttemptDeps): Promise<ConnectOutcome
     neverAnswered: neverAnsweredHttp,
     clue: (error) => clueIn([error]),
     ended: (failure, to) => {
-      const ended = { kind: 'broken', detail: transport.causeOfEnd, url: shown(new URL(launch.url)) } as const;
+      const ended = { kind: 'broken', detail: transport.causeOfEnd, url: shown(new URL(url)) } as const;
       return httpFailure(launch, failure?.reason ?? ended, to);
     },
   });

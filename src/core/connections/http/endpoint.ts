@@ -71,7 +71,7 @@ export class HttpEndpoint {
   ) {
     this.calls = agents({ ...agentOptions, maxSockets: mostCallSockets });
     this.others = agents({ ...agentOptions, maxSockets: mostOtherSockets });
-    this.configured = new URL(launch.url);
+    this.configured = new URL(launch.url.value);
     this.url = this.configured;
     this.cookies = new Cookies(this.configured.origin);
     this.sessionId = launch.sessionId === '' ? undefined : launch.sessionId;

@@ -199,7 +199,7 @@ export class HttpTransport implements ServerTransport {
       return failure;
     }
     const text = `answers a posted initialize with ${why}; speaking HTTP+SSE of protocol 2024-11-05 to it`;
-    this.channelDeps.log.write('info', `${this.deps.launch.url} ${text}`);
+    this.channelDeps.log.write('info', `${this.deps.launch.url.value} ${text}`);
     await legacy.send(message);
     return 'spoken';
   }

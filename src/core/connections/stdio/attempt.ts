@@ -1,4 +1,5 @@
 import { stat } from 'node:fs/promises';
+import { textsOf } from '../../config/launchValues.js';
 import type { StdioLaunch } from '../../config/model.js';
 import { searchPath, fileOf } from '../../processes/program.js';
 import type { Environment } from '../../processes/environment.js';
@@ -37,7 +38,7 @@ export async function attemptStdio(deps: StdioAttemptDeps): Promise<ConnectOutco
   if (found.join('\0') !== programs.join('\0')) return { kind: 'failed', failure: programChanged(launch, found) };
   const withoutPackage = packageMissing(launch);
   if (withoutPackage) return { kind: 'failed', failure: withoutPackage };
-  const started = await startProcess({ ...deps.process, command, args, cwd, env });
+  const started = await startProcess({ ...deps.process, command, args: textsOf(args), cwd, env });
   if (started.kind === 'notStarted') return { kind: 'failed', failure: await notStarted(launch, started.error, env) };
   const { tree } = started;
   log.write('info', `Started ${commandLine(launch)} as process ${tree.pid}`);

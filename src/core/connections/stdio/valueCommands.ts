@@ -9,7 +9,8 @@ import { finished } from 'node:stream/promises';
 import type { Clock } from '../../base/clock.js';
 import { orAborted } from '../../base/events.js';
 import type { Log } from '../../base/log.js';
-import type { CommandReference, CommandSource } from '../../config/read/launchReferences.js';
+import type { CommandReference, CommandSource } from '../../config/launchValues.js';
+import { literal } from '../../config/model.js';
 import type { StartFailure } from '../connection.js';
 import { shortened } from '../../protocol/inBrief.js';
 import { searchPath, fileOf } from '../../processes/program.js';
@@ -155,7 +156,7 @@ function keyOf({ argv, cwd }: CommandSource): string {
 }
 
 function lineOf({ argv: [command, ...args] }: CommandSource): string {
-  return commandLine({ command, args });
+  return commandLine({ command, args: args.map(literal) });
 }
 
 function lastLines(stderr: string): string {

@@ -1,19 +1,19 @@
 /** The secrets of a launch (E4). */
 import assert from 'node:assert/strict';
-import type { EnvValue, Launch, Reference } from '../../../../src/core/config/model.js';
+import { literal } from '../../../../src/core/config/model.js';
+import type { Value, Launch, Reference } from '../../../../src/core/config/model.js';
 import { secretsOf } from '../../../../src/core/config/read/launchSecrets.js';
 
-const literal = (value: string): EnvValue => ({ kind: 'literal', value });
-const http = (url: string, headers: Record<string, EnvValue> = {}, sessionId = ''): Launch => ({
+const http = (url: string, headers: Record<string, Value> = {}, sessionId = ''): Launch => ({
   transport: 'streamable_http',
-  url,
+  url: literal(url),
   headers: new Map(Object.entries(headers)),
   sessionId,
 });
 
 describe('secrets of a launch', () => {
   it('the secrets of a launch include the values of its env', () => {
-    const host: EnvValue = {
+    const host: Value = {
       kind: 'reference',
       source: { kind: 'env', name: 'T' },
       prefix: '',
@@ -25,7 +25,7 @@ describe('secrets of a launch', () => {
       ['A', literal('written out')],
       ['B', host],
     ]);
-    const found = secretsOf({ transport: 'stdio', command: 'c', args: ['shown'], cwd: '/', env });
+    const found = secretsOf({ transport: 'stdio', command: 'c', args: [literal('shown')], cwd: '/', env });
     assert.deepEqual([...new Set(found)], ['written out', 'from-host']);
   });
 
@@ -39,11 +39,11 @@ describe('secrets of a launch', () => {
       value: prefix + value + suffix,
     });
     const token = reference('--token=', 'in-argument', ';');
-    const program = { transport: 'stdio', command: 'c', args: ['-y', token.value], cwd: '/', env: new Map() } as const;
-    const found = secretsOf({ ...program, argReferences: new Map([[1, token]]) });
+    const args = [literal('-y'), token];
+    const found = secretsOf({ transport: 'stdio', command: 'c', args, cwd: '/', env: new Map() });
     assert.deepEqual(found, ['--token=in-argument;', 'in-argument']);
-    const ofAddress = (urlReference: Reference): string[] =>
-      secretsOf({ ...http(urlReference.value), transport: 'streamable_http', urlReference } as Launch);
+    const ofAddress = (url: Reference): string[] =>
+      secretsOf({ transport: 'streamable_http', url, headers: new Map(), sessionId: '' });
     assert.ok(ofAddress(reference('https://example.com/', 'in-address', '/mcp')).includes('in-address'));
     // Failures name the address as it is connected to.
     const written = ofAddress(reference('https://example.com/v/', 'in "address"/é', '/mcp'));

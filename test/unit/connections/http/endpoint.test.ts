@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { HttpEndpoint, type HttpAccess } from '../../../../src/core/connections/http/endpoint.js';
+import { literal } from '../../../../src/core/config/model.js';
 
 describe('an HTTP endpoint', () => {
   it('an ended request does not wait for a token (X5, X6)', async () => {
@@ -9,7 +10,7 @@ describe('an HTTP endpoint', () => {
     };
     const launch = {
       transport: 'streamable_http',
-      url: 'http://server.test/mcp',
+      url: literal('http://server.test/mcp'),
       headers: new Map(),
       sessionId: '',
     } as const;

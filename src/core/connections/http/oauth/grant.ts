@@ -31,7 +31,11 @@ export interface Kept {
 
 /** Makes a key without the address, because the address may hold secrets. */
 export function grantKey({ url, oauth }: HttpLaunch): string {
-  const identity = [new URL(url).href, oauth?.clientId ?? '', ...(oauth?.issuer === undefined ? [] : [oauth.issuer])];
+  const identity = [
+    new URL(url.value).href,
+    oauth?.clientId ?? '',
+    ...(oauth?.issuer === undefined ? [] : [oauth.issuer]),
+  ];
   return `mcpToolsets.oauth.${createHash('sha256').update(JSON.stringify(identity)).digest('hex').slice(0, 32)}`;
 }
 

@@ -7,6 +7,7 @@ import { limited, type Clock } from '../../../base/clock.js';
 import type { Log } from '../../../base/log.js';
 import { asText } from '../../../base/text.js';
 import { Emitter } from '../../../base/events.js';
+import { printerOf } from '../../../config/launchValues.js';
 import type { HttpLaunch, Launch } from '../../../config/model.js';
 import { directAgents, type HttpAgents, type MakeAgents } from '../agents.js';
 import type { HttpAccess, Refusal, Verdict } from '../endpoint.js';
@@ -73,7 +74,7 @@ export class OAuth implements SignIns {
   private accessOf(launch: HttpLaunch): OAuthAccess | undefined {
     if ([...launch.headers.keys()].some((name) => name.toLowerCase() === 'authorization')) return undefined;
     // The output of a program is known when the server starts.
-    if (!URL.canParse(launch.url)) return undefined;
+    if (!URL.canParse(launch.url.value)) return undefined;
     const key = grantKey(launch);
     const known = this.accesses.get(key);
     if (known) return known;
@@ -88,7 +89,7 @@ export class OAuth implements SignIns {
     throw new SignInFailure(
       launch.transport === 'stdio'
         ? 'A server with the transport `stdio` has no sign-in.'
-        : launch.url === ''
+        : launch.url.value === ''
           ? 'Sign-in is not possible, because the address of this server comes from a program.'
           : 'The config file has an Authorization header for this server, which replaces the sign-in.',
     );
@@ -96,9 +97,7 @@ export class OAuth implements SignIns {
 }
 
 function isIncomplete({ oauth }: HttpLaunch): boolean {
-  return [oauth?.clientSecret, oauth?.privateKey].some(
-    (value) => value?.kind === 'reference' && value.source.kind === 'command' && value.value === '',
-  );
+  return [oauth?.clientSecret, oauth?.privateKey].some((value) => value && printerOf(value) && value.value === '');
 }
 
 interface OAuthAccessDeps extends OAuthDeps {
@@ -281,7 +280,7 @@ export class OAuthAccess implements HttpAccess {
     await this.reread();
     const isSame = this.current === grant?.tokens.access_token;
     const { registration } = this.kept;
-    const { host } = new URL(this.launch.url);
+    const { host } = new URL(this.launch.url.value);
     if (renewal.kind === 'renewed') {
       this.deps.log.write('debug', `[oauth] the token of ${host} was renewed`);
       if (isSame) await this.keep({ registration, grant: renewal.grant });
@@ -340,7 +339,7 @@ export class OAuthAccess implements HttpAccess {
     const { url, oauth } = this.launch;
     const { metadataUrl } = this.challenge;
     const fetchFn = this.fetchFor(signal);
-    return await discover({ server: new URL(url), metadataUrl, issuer: oauth?.issuer, byPerson, fetchFn });
+    return await discover({ server: new URL(url.value), metadataUrl, issuer: oauth?.issuer, byPerson, fetchFn });
   }
 
   private fetchFor(signal: AbortSignal): FetchLike {

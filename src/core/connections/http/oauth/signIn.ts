@@ -71,7 +71,7 @@ export async function signIn(subject: SignInSubject, deps: SignInDeps): Promise<
 function partiesOf({ launch, authority }: SignInSubject): SignInParties {
   const { issuer, metadata } = authority;
   return {
-    server: shown(new URL(launch.url)),
+    server: shown(new URL(launch.url.value)),
     issuer: placeOf(authority, issuer),
     page: placeOf(authority, metadata?.authorization_endpoint ?? issuer),
     tokens: placeOf(authority, metadata?.token_endpoint ?? issuer),

@@ -8,6 +8,7 @@ import {
   parseKept,
   secretsOfKept,
 } from '../../../../../src/core/connections/http/oauth/grant.js';
+import { literal } from '../../../../../src/core/config/model.js';
 
 describe('OAuth grants', () => {
   const authority = { issuer: 'https://a.example', metadata: undefined, resource: undefined, scopes: undefined };
@@ -70,15 +71,15 @@ describe('OAuth grants', () => {
   it('a grant is kept under a name without the address', () => {
     const launch = {
       transport: 'streamable_http',
-      url: 'https://a.example/mcp?key=hidden',
+      url: literal('https://a.example/mcp?key=hidden'),
       headers: new Map(),
       sessionId: '',
     } as const;
     assert.match(grantKey(launch), /^mcpToolsets\.oauth\.[0-9a-f]{32}$/);
-    assert.notEqual(grantKey(launch), grantKey({ ...launch, url: 'https://a.example/mcp' }));
+    assert.notEqual(grantKey(launch), grantKey({ ...launch, url: literal('https://a.example/mcp') }));
     assert.equal(
-      grantKey({ ...launch, url: 'https://A.example:443/mcp' }),
-      grantKey({ ...launch, url: 'https://a.example/mcp' }),
+      grantKey({ ...launch, url: literal('https://A.example:443/mcp') }),
+      grantKey({ ...launch, url: literal('https://a.example/mcp') }),
     );
   });
 });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { OAuthAccess, readChallenge } from '../../../../../src/core/connections/http/oauth/oauth.js';
 import { FakeClock, rest } from '../../../../support/fakes/fakeClock.js';
+import { literal } from '../../../../../src/core/config/model.js';
 
 const metadata = 'https://a.example/.well-known/oauth-protected-resource/mcp';
 
@@ -42,7 +43,12 @@ describe('OAuth access', () => {
     const clock = new FakeClock();
     let answer = (_: string): void => {};
     const access = new OAuthAccess({
-      launch: { transport: 'streamable_http', url: 'https://a.example/mcp', headers: new Map(), sessionId: '' },
+      launch: {
+        transport: 'streamable_http',
+        url: literal('https://a.example/mcp'),
+        headers: new Map(),
+        sessionId: '',
+      },
       key: 'key',
       secrets: {
         get: () => new Promise((resolve) => (answer = resolve)),
