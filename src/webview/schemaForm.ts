@@ -1,5 +1,5 @@
 /** Makes a form of a JSON Schema as plain values. A part beyond the form becomes a field of JSON. Pure. */
-import { isObject } from '../core/base/isObject.js';
+import { asFields, asList, isObject, type Fields } from '../core/base/isObject.js';
 import { perObject } from '../core/base/perObject.js';
 import { decoded } from '../core/base/text.js';
 import { enteredText, formatOf, type Format } from './formats.js';
@@ -45,7 +45,7 @@ export interface Member {
   readonly field: Field;
 }
 
-type Schema = Readonly<Record<string, unknown>>;
+type Schema = Fields;
 
 /** The deepest nesting of a form. Deeper parts become fields of JSON. */
 const deepest = 5;
@@ -119,7 +119,7 @@ function fieldOf(given: unknown, draft: Draft, standing: Standing): Field {
       const properties = new Map(isObject(schema['properties']) ? Object.entries(schema['properties']) : []);
       // The root is the arguments, and a tool without arguments has an empty form.
       const hasFields = properties.size > 0 || (depth === 0 && !isOpen(schema));
-      const given: readonly unknown[] = Array.isArray(schema['required']) ? schema['required'] : [];
+      const given: readonly unknown[] = asList(schema['required']);
       const required = new Set(given.filter((one) => typeof one === 'string'));
       for (const name of required) if (!properties.has(name)) properties.set(name, schema['additionalProperties']);
       if (!hasRoom(draft, properties.size * elementsOfField * copies) || !hasFields) return json('an object');
@@ -213,7 +213,7 @@ function unionsOf(schema: Schema, keys: readonly string[] = ['anyOf', 'oneOf', '
   return schema['properties'] === undefined ? keys.map((key) => schema[key]).filter((all) => Array.isArray(all)) : [];
 }
 
-const isNull = (schema: unknown): boolean => isObject(schema) && schema['type'] === 'null';
+const isNull = (schema: unknown): boolean => asFields(schema)['type'] === 'null';
 
 /** Returns the only schema of an `allOf` or of a union, apart from null. */
 function onlyVariant(schema: Schema): unknown {

@@ -1,7 +1,7 @@
 /** Writes entries by the least change of a text. Without a possible change, the text stays, so the caller checks the result. */
 import { isDeepStrictEqual } from 'node:util';
 import { findNodeAtLocation, parseTree, type Node } from 'jsonc-parser';
-import { isObject } from '../base/isObject.js';
+import { asFields, isObject, type Fields } from '../base/isObject.js';
 import { escapeRegExp } from '../base/text.js';
 import { EditNodes, endsInBlockScalar, isAlias, isAnchored, isEmptyValue, isMap, isSeq } from '../yaml/editNodes.js';
 import { applyEdits, insertAfter, insertAt, insertion, scalarText, valueEdit, type Edits } from '../yaml/edits.js';
@@ -112,7 +112,7 @@ function withKeys(lines: string[], container: string, { name, keys, rest }: Entr
   return [...lines.slice(0, start), ...table, ...lines.slice(next)];
 }
 
-export type Entries = Readonly<Record<string, unknown>>;
+export type Entries = Fields;
 
 /** Returns undefined unless the text is a map in YAML. */
 export function readYamlRoot(text: string): Entries | undefined {
@@ -124,7 +124,7 @@ export function readYamlRoot(text: string): Entries | undefined {
 /** Returns the entries of a list by their names, or undefined unless it is a list of maps with unique names. */
 export function namedEntries(list: unknown): Readonly<Record<string, Entries>> | undefined {
   if (!Array.isArray(list)) return undefined;
-  const entries = list.map((item: unknown) => [isObject(item) ? item['name'] : undefined, item] as const);
+  const entries = list.map((item: unknown) => [asFields(item)['name'], item] as const);
   const names = new Set(entries.map(([name]) => name));
   const isNamed = entries.every(([name]) => typeof name === 'string') && names.size === entries.length;
   return isNamed ? (Object.fromEntries(entries) as Readonly<Record<string, Entries>>) : undefined;
@@ -160,7 +160,7 @@ function appended(text: string, container: string, entry: Entries): string {
 /** Sets keys of an existing entry. Without a minimal edit, it is written again, with the person's additions. */
 function replaced(text: string, container: string, entry: Entries, rest: Entries | undefined): string {
   const held = readYamlRoot(text)?.[container];
-  const index = Array.isArray(held) ? held.findIndex((each) => isObject(each) && each['name'] === entry['name']) : -1;
+  const index = Array.isArray(held) ? held.findIndex((each) => asFields(each)['name'] === entry['name']) : -1;
   const itemIn = (nodes: EditNodes | undefined): unknown => {
     const list = nodes?.pairOf(nodes.root, container)?.pair.value;
     return isSeq(list) ? list.items[index] : undefined;

@@ -2,7 +2,7 @@
 import path from 'node:path';
 import { canonicalJson } from '../base/canonicalJson.js';
 import { oneLine } from '../base/inert.js';
-import { isObject } from '../base/isObject.js';
+import { isObject, without } from '../base/isObject.js';
 import type { Plan } from '../import/imported.js';
 import { readSource } from '../import/readSource.js';
 import { difference } from '../yaml/edits.js';
@@ -53,7 +53,7 @@ export function planEntries(request: EntriesRequest): EntriesPlan {
     const isSet = (key: string, value: unknown): boolean =>
       (preferences.includes(key) && key in there) || canonicalJson(there[key]) === canonicalJson(value);
     const keys = Object.fromEntries(Object.entries(own).filter(([key, value]) => !isSet(key, value)));
-    const rest = Object.fromEntries(Object.entries(there).filter(([key]) => !ofAddress.includes(key)));
+    const rest = without(there, ...ofAddress);
     const isShorter = Object.keys(rest).length < Object.keys(there).length;
     const isSame = Object.keys(keys).length === 0 && !isShorter;
     planned.push({ id, name, change: isSame ? 'same' : held ? 'updated' : 'added' });

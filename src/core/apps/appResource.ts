@@ -1,5 +1,5 @@
 /** Checks the page of an app in a server's answer (G8). A fault is a phrase. */
-import { isObject } from '../base/isObject.js';
+import { asFields, asList, isObject, type Fields } from '../base/isObject.js';
 import { asText } from '../base/text.js';
 
 const appType = 'text/html;profile=mcp-app';
@@ -7,12 +7,12 @@ const appType = 'text/html;profile=mcp-app';
 /** The largest page in bytes. A page with its libraries has a few hundred kilobytes, and three megabytes at most. */
 const largestApp = 8 << 20;
 
-type Contents = readonly Readonly<Record<string, unknown>>[];
+type Contents = readonly Fields[];
 
 export interface AppPage {
   readonly html: string;
   /** `_meta.ui` of the resource. */
-  readonly ui: Readonly<Record<string, unknown>>;
+  readonly ui: Fields;
 }
 
 export function readAppPage(uri: string, contents: unknown): AppPage | { readonly wrong: string } {
@@ -20,7 +20,7 @@ export function readAppPage(uri: string, contents: unknown): AppPage | { readonl
   if (wrong !== undefined) return { wrong };
   const [{ text, blob, _meta: meta } = {}] = objectsIn(contents);
   const html = typeof text === 'string' ? text : Buffer.from(asText(blob), 'base64').toString();
-  return { html, ui: isObject(meta) && isObject(meta['ui']) ? meta['ui'] : {} };
+  return { html, ui: asFields(asFields(meta)['ui']) };
 }
 
 export function appFault(uri: string, contents: unknown): string | undefined {
@@ -50,7 +50,7 @@ function sizeOf(content: unknown, share: number): number {
 }
 
 function objectsIn(contents: unknown): Contents {
-  return Array.isArray(contents) ? (contents as unknown[]).filter(isObject) : [];
+  return asList(contents).filter(isObject);
 }
 
 /** Parameters of media types may have blanks before them, and case does not count. */

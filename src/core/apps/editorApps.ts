@@ -3,9 +3,7 @@
  * So `_meta` has the app's part and a token for the conversation, and a script in the page uses both (G8).
  */
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
-import { isObject } from '../base/isObject.js';
-
-type Fields = Readonly<Record<string, unknown>>;
+import { isObject, type Fields } from '../base/isObject.js';
 
 /** The key in `_meta` of a result, and among the arguments of a call. */
 const appKey = 'mcp-toolsets/app';

@@ -1,6 +1,6 @@
 /** Makes the page around a hostile app (G8). Its frame has an opaque origin and inherits the policy of this page. */
 import type { AppPage } from './appResource.js';
-import { isObject } from '../base/isObject.js';
+import { asFields, asList, type Fields } from '../base/isObject.js';
 import { isLoopback } from '../base/loopback.js';
 
 interface FrameOptions {
@@ -112,10 +112,10 @@ const mostSources = 64;
 /** Encrypted names of this machine count too. */
 const ofThisMachine = (source: string): boolean => isLoopback(/^[a-z]+:\/\/([^:/]+)/i.exec(source)?.[1] ?? '');
 
-export function contentSecurityPolicy(ui: Readonly<Record<string, unknown>>, isOfThisMachine: boolean): string {
-  const csp = isObject(ui['csp']) ? ui['csp'] : {};
+export function contentSecurityPolicy(ui: Fields, isOfThisMachine: boolean): string {
+  const csp = asFields(ui['csp']);
   const sources = (key: string): string => {
-    const declared: unknown[] = Array.isArray(csp[key]) ? csp[key] : [];
+    const declared = asList(csp[key]);
     const granted = declared.slice(0, mostSources).filter((source) => {
       const isOrigin = typeof source === 'string' && (origin.test(source) || local.test(source));
       return isOrigin && (isOfThisMachine || !ofThisMachine(source));

@@ -1,7 +1,7 @@
 /** Reads the foreign `_meta.ui` of tools (`io.modelcontextprotocol/ui`, 2026-01-26), for apps and their calls (G8). */
-import { isObject } from '../base/isObject.js';
+import { asFields, isObject, type Fields } from '../base/isObject.js';
 
-type Described = Readonly<Record<string, unknown>>;
+type Described = Fields;
 
 export function appOf(tool: Described): string | undefined {
   const uri = uiOf(tool)?.['resourceUri'];
@@ -21,7 +21,7 @@ export function isForApps(tool: Described): boolean {
 /** Returns `_meta` of a tool for an entry that only apps see. The entry for models names the app. */
 export function metaForApps(tool: Described): Described {
   const { _meta: meta } = tool;
-  return { ...(isObject(meta) ? meta : {}), ui: { visibility: ['app'] } };
+  return { ...asFields(meta), ui: { visibility: ['app'] } };
 }
 
 function visibilityOf(tool: Described): readonly unknown[] | undefined {
@@ -30,6 +30,6 @@ function visibilityOf(tool: Described): readonly unknown[] | undefined {
 }
 
 function uiOf({ _meta: meta }: Described): Described | undefined {
-  const ui = isObject(meta) ? meta['ui'] : undefined;
+  const ui = asFields(meta)['ui'];
   return isObject(ui) ? ui : undefined;
 }

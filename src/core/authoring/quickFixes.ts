@@ -4,7 +4,7 @@ import { isOfRun, type ProblemCode } from '../base/problemCatalogue.js';
 import { EditNodes, isAlias, isAnchored, isMap, isScalar } from '../yaml/editNodes.js';
 import * as edits from '../yaml/edits.js';
 import { nearest } from '../base/nearest.js';
-import { isObject } from '../base/isObject.js';
+import { asFields } from '../base/isObject.js';
 import { asText } from '../base/text.js';
 import * as serverEdits from '../config/edit/serverEdits.js';
 import { suggestKey, suggestTransports, transportOfKey } from '../config/keys.js';
@@ -452,7 +452,7 @@ function spacesForTabs(text: string): QuickFix[] {
 
 /** Returns a value that the person replaces, in flow style. */
 function exampleOf(schema: unknown): string {
-  const { default: byDefault, const: only, enum: values } = isObject(schema) ? schema : {};
+  const { default: byDefault, const: only, enum: values } = asFields(schema);
   const known = byDefault ?? only ?? (Array.isArray(values) ? (values as unknown[])[0] : undefined);
   return known === undefined ? "''" : JSON.stringify(known);
 }

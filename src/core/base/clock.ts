@@ -1,7 +1,7 @@
 /** Time is a dependency: waiting and dating use a clock, so tests own the time. */
 import type { CancelSignal } from './cancellation.js';
 import { type Disposable, toDisposable } from './disposables.js';
-import { unlessAborted } from './events.js';
+import { orAborted } from './events.js';
 
 export interface Clock {
   /** Returns milliseconds since the epoch. */
@@ -22,11 +22,11 @@ export const systemClock: Clock = {
   },
 };
 
-/** Resolves after `ms` milliseconds, or rejects with the signal's reason. */
+/** Resolves after `ms` milliseconds, or when the signal aborts. */
 export function delay(clock: Clock, ms: number, signal?: CancelSignal): Promise<void> {
   let timer: Disposable | undefined;
   const passed = new Promise<void>((resolve) => (timer = clock.after(ms, resolve)));
-  return signal ? unlessAborted(passed, signal).finally(() => timer?.dispose()) : passed;
+  return signal ? orAborted(passed, signal).finally(() => timer?.dispose()) : passed;
 }
 
 /** The signal aborts with `outer`, or after `ms` milliseconds with `late`; a rejection has its reason. */

@@ -1,6 +1,22 @@
+export type Fields = Readonly<Record<string, unknown>>;
+
 /** True for an object from outside, except lists. */
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+export function isObject(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Without fields if the value is no object. */
+export function asFields(value: unknown): Fields {
+  return isObject(value) ? value : {};
+}
+
+/** Empty if the value is no list. */
+export function asList(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+export function without(fields: Fields, ...keys: readonly string[]): Fields {
+  return Object.fromEntries(Object.entries(fields).filter(([key]) => !keys.includes(key)));
 }
 
 export function isTexts(value: unknown): value is readonly string[] {
@@ -8,10 +24,7 @@ export function isTexts(value: unknown): value is readonly string[] {
 }
 
 /** True for an object whose fields have these types of `typeof`. A field with `?` may be missing. */
-export function hasFields(
-  value: unknown,
-  types: Readonly<Record<string, string>>,
-): value is Readonly<Record<string, unknown>> {
+export function hasFields(value: unknown, types: Readonly<Record<string, string>>): value is Fields {
   if (!isObject(value)) return false;
   return Object.entries(types).every(([key, type]) => {
     const isMissing = type.endsWith('?') && value[key] === undefined;

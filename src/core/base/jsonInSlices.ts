@@ -1,7 +1,4 @@
-import { inTurns, type LoopShare, type Sliced } from './turns.js';
-
-/** The size of one piece, in characters. */
-const pieceLength = 16 * 1024;
+import { inPieces, inTurns, pieceLength, type LoopShare, type Sliced } from './turns.js';
 
 /** True if a value is large enough for writing in slices. Looks at no more of it than necessary. */
 export function isLarge(value: unknown): boolean {
@@ -43,15 +40,8 @@ export function* jsonInSlices(value: unknown): Sliced<string> {
 function* write(value: unknown, pieces: string[]): Sliced<void> {
   yield;
   if (typeof value === 'string' && value.length > pieceLength) {
-    pieces.push('"');
-    for (let from = 0, end = 0; from < value.length; from = end) {
-      end = Math.min(from + pieceLength, value.length);
-      const last = value.charCodeAt(end - 1);
-      if (last >= 0xd800 && last <= 0xdbff && end < value.length) end += 1;
-      pieces.push(JSON.stringify(value.slice(from, end)).slice(1, -1));
-      yield;
-    }
-    pieces.push('"');
+    const inner = yield* inPieces(value, (piece) => JSON.stringify(piece).slice(1, -1));
+    pieces.push(`"${inner.join('')}"`);
   } else if (Array.isArray(value)) yield* writeList(value, pieces);
   else if (typeof value === 'object' && value !== null) yield* writeObject(value as Record<string, unknown>, pieces);
   else pieces.push(JSON.stringify(value) ?? 'null');

@@ -100,7 +100,7 @@ export class LoopShare {
   /** Resolves at the next permitted read, or when the signal aborts. Never rejects. */
   async rest(signal?: AbortSignal): Promise<void> {
     const { waitMs } = this;
-    if (waitMs > 0) await delay(this.clock, waitMs, signal).catch(() => undefined);
+    if (waitMs > 0) await delay(this.clock, waitMs, signal);
   }
 
   /** Resolves when there is room for a long message, or at the signal. The reader disposes of the result. */

@@ -2,7 +2,7 @@
  * The facts about a folder: requests and their outcomes, and the starts, ends and edits of servers. A fact has no
  * arguments and no results (see `contents`).
  */
-import { isObject } from '../base/isObject.js';
+import { asFields } from '../base/isObject.js';
 import { asText } from '../base/text.js';
 import { storedJson } from '../protocol/json.js';
 
@@ -53,18 +53,12 @@ export function hasFailed(fact: Fact): boolean {
   return isCall(fact) ? fact.outcome !== 'ok' : fact.event === 'died' || fact.event === 'start failed';
 }
 
-/** Four characters are about a token. */
-function tokensOf(size: number): number {
-  return Math.ceil(size / 4);
-}
-
 /**
  * Returns the facts of a line: one event, or calls with the same names. Each call is five numbers: its own, the milliseconds after `at`,
  * its duration and its sizes. Another line, for example of a later version, has none.
  */
 export function parseFacts(line: string): Fact[] {
-  const value = storedJson(line);
-  if (!isObject(value)) return [];
+  const value = asFields(storedJson(line));
   const text = (key: string): string => asText(value[key]);
   const optional = <Key extends string>(key: Key): { [key in Key]?: string } =>
     (typeof value[key] === 'string' ? { [key]: value[key] } : {}) as { [key in Key]?: string };
@@ -76,13 +70,18 @@ export function parseFacts(line: string): Fact[] {
   if (event !== undefined) return [{ id, at, ...common, event, ...optional('conversation') }];
   const outcome = callOutcomes.find((one) => one === value['outcome']);
   if (outcome === undefined || !Array.isArray(calls) || !calls.every(Number.isFinite)) return [];
-  const agent = text('agent');
-  const conversation = text('conversation');
-  const names = { agent, conversation, tool: text('tool'), original: text('original'), ...optional('method') };
+  const names = {
+    agent: text('agent'),
+    conversation: text('conversation'),
+    tool: text('tool'),
+    original: text('original'),
+    ...optional('method'),
+  };
   return Array.from({ length: calls.length / 5 }, (_, index) => {
     const from = 5 * index;
     const [number, after = 0, took = 0, sentSize = 0, resultSize = 0] = calls.slice(from, from + 5) as number[];
-    const own = { took, sentSize, resultSize, tokens: tokensOf(resultSize), outcome };
+    // Four characters are about a token.
+    const own = { took, sentSize, resultSize, tokens: Math.ceil(resultSize / 4), outcome };
     return { id: `${id}${number}`, at: at + after, ...common, ...names, ...own };
   });
 }

@@ -2,16 +2,17 @@
  * A cassette holds the messages between clients and a server, as JSON Lines. The first line names the format and the
  * command. Each other line has a message, its side and its session, because many clients start a server more than once.
  */
-import { isObject } from '../base/isObject.js';
+import { asFields, isObject, without, type Fields } from '../base/isObject.js';
 import type { Redactor } from '../base/log.js';
 import { canonicalJson } from '../base/canonicalJson.js';
 import { mask } from '../base/secrets.js';
+import { isMadeOf } from '../base/partsInOrder.js';
 import { errorCodes } from '../protocol/errors.js';
 import { storedJson } from '../protocol/json.js';
 
 export type Side = 'client' | 'server';
 
-export type Message = Readonly<Record<string, unknown>>;
+export type Message = Fields;
 
 export interface CassetteEntry {
   readonly session: string;
@@ -52,7 +53,7 @@ export function parseCassette(text: string): CassetteEntry[] {
   return lines.flatMap((each, index): CassetteEntry[] => {
     if (each.trim() === '') return [];
     const entry = storedJson(each);
-    const { session, from, message } = isObject(entry) ? entry : {};
+    const { session, from, message } = asFields(entry);
     if (typeof session !== 'string' || (from !== 'client' && from !== 'server') || !isObject(message)) {
       throw new Error(`line ${index + 2} is no message of a cassette`);
     }
@@ -200,22 +201,18 @@ function addAnswer(session: Session, message: Message): void {
 }
 
 function paramsOf({ params }: Message): Message {
-  return isObject(params) ? params : {};
+  return asFields(params);
 }
 
 function isSameRequest(one: Recorded, method: string, params: Message): boolean {
   if (one.method !== method) return false;
-  return ofAnyParams.includes(method) || isRecorded(withoutMeta(one.params), withoutMeta(params));
-}
-
-function withoutMeta({ _meta, ...params }: Message): Message {
-  return params;
+  return ofAnyParams.includes(method) || isRecorded(without(one.params, '_meta'), without(params, '_meta'));
 }
 
 /** True if a value is the recorded one, whose secrets are masked. */
 function isRecorded(recorded: unknown, given: unknown): boolean {
   if (recorded === mask) return given !== undefined;
-  if (typeof recorded === 'string') return typeof given === 'string' && isMasked(recorded.split(mask), given);
+  if (typeof recorded === 'string') return typeof given === 'string' && isMadeOf(given, recorded.split(mask));
   if (typeof recorded !== 'object' || recorded === null) return recorded === given;
   if (typeof given !== 'object' || given === null || Array.isArray(recorded) !== Array.isArray(given)) return false;
   const entries = Object.entries(recorded);
@@ -224,23 +221,8 @@ function isRecorded(recorded: unknown, given: unknown): boolean {
   return entries.every(([key, one]) => others.has(key) && isRecorded(one, others.get(key)));
 }
 
-/** True if a text has these parts in this order, with anything between them. */
-function isMasked(parts: readonly string[], text: string): boolean {
-  const [first = '', ...rest] = parts;
-  const last = rest.pop();
-  if (last === undefined) return text === first;
-  if (!text.startsWith(first) || !text.endsWith(last)) return false;
-  let at = first.length;
-  for (const part of rest) {
-    const found = text.indexOf(part, at);
-    if (found < 0) return false;
-    at = found + part.length;
-  }
-  return at <= text.length - last.length;
-}
-
 function tokenOf({ _meta }: Message): unknown {
-  return isObject(_meta) ? _meta['progressToken'] : undefined;
+  return asFields(_meta)['progressToken'];
 }
 
 function likeness(one: Message, other: Message): number {
@@ -253,7 +235,7 @@ function likeness(one: Message, other: Message): number {
 
 const longestShown = 200;
 
-function shown(method: string, { _meta, ...params }: Message): string {
-  const text = JSON.stringify(params);
+function shown(method: string, params: Message): string {
+  const text = JSON.stringify(without(params, '_meta'));
   return `${method} ${text.length > longestShown ? `${text.slice(0, longestShown)}…` : text}`;
 }

@@ -1,7 +1,6 @@
 /** Reads a server's description (X3), and removes fields of later protocol versions from our messages to it. Pure. */
-import { isObject } from '../base/isObject.js';
+import { isObject, without, type Fields } from '../base/isObject.js';
 import { clipped } from '../base/text.js';
-import type { Fields } from '../protocol/client.js';
 import { isProtocolVersion, modernVersion, protocolVersions } from '../protocol/versions.js';
 import type { ServerCapabilities } from '@modelcontextprotocol/sdk/types.js';
 import { inBrief, shortened } from '../protocol/inBrief.js';
@@ -18,14 +17,11 @@ export function versionHeader(version: string): string | undefined {
 /** @param message the params of our request, or our answer to the server's request */
 export function inFormOf(version: string, method: string, message: Fields): Fields {
   if (version >= richer) return message;
-  if (method === 'completion/complete') return withoutContext(message);
+  if (method === 'completion/complete') return without(message, 'context');
   const { roots } = message;
   if (method !== 'roots/list' || !Array.isArray(roots)) return message;
-  return { ...message, roots: roots.map((root: unknown) => (isObject(root) ? withoutMeta(root) : root)) };
+  return { ...message, roots: roots.map((root: unknown) => (isObject(root) ? without(root, '_meta') : root)) };
 }
-
-const withoutContext = ({ context: _, ...rest }: Fields): Fields => rest;
-const withoutMeta = ({ _meta: _, ...rest }: Fields): Fields => rest;
 
 /** Limits in characters, because every agent and every view gets these (S2). */
 const longestName = 256;

@@ -4,11 +4,10 @@ import type { Malformed, OfferedPrompt, OfferedResource, OfferedTemplate, Offere
 import type { PromptListing, ResourceListing, ToolListing } from '../tools/catalogue.js';
 import { limited, type Clock } from '../base/clock.js';
 import type { LoopShare, Sliced } from '../base/turns.js';
-import { isObject } from '../base/isObject.js';
+import { asFields, hasFields, isObject, type Fields } from '../base/isObject.js';
 import { clipped, messageOf } from '../base/text.js';
 import { errorCodes } from '../protocol/errors.js';
 import { deepestValue } from '../protocol/json.js';
-import type { Fields } from '../protocol/client.js';
 import { lookedAt } from '../tools/schemas.js';
 import { ListError, type ListOptions, type OfferKind } from './connection.js';
 import { inBrief, shortened } from '../protocol/inBrief.js';
@@ -104,11 +103,10 @@ async function listAll<Entry>(
   }
   for (let pages = 1; ; pages++) {
     const result = await page(cursor);
-    const found = isObject(result) ? result[key] : undefined;
+    const { [key]: found, nextCursor: next } = asFields(result);
     if (!Array.isArray(found))
       throw new ListError(`The answer to ${method} has no list of ${key}: ${inBrief(result, 200)}`);
     await share.run(read(found));
-    const next = (result as { nextCursor?: unknown }).nextCursor;
     // Some servers write an empty cursor for none.
     if (typeof next !== 'string' || next === '') {
       byMethod.set(method, now);
@@ -163,7 +161,7 @@ function whatIsWrongWith({ key, identity, whatElse }: ListKind<unknown>, entry: 
   if (key === 'tools' && !isObject(schema))
     return schema === undefined || schema === null ? 'has no inputSchema' : 'has an inputSchema that is not an object';
   // A null argument is left out; the loss of a named one would go unnoticed.
-  const isNamed = (one: unknown): boolean => one === null || (isObject(one) && typeof one['name'] === 'string');
+  const isNamed = (one: unknown): boolean => one === null || typeof asFields(one)['name'] === 'string';
   if (key === 'prompts' && Array.isArray(args) && !args.every(isNamed))
     return 'has arguments that are not a list of names';
   return whatElse?.(entry);
@@ -201,9 +199,7 @@ function isListOf(kind: ListKind<unknown>, value: unknown): boolean {
 }
 
 function areMalformed(value: unknown): boolean {
-  const isOne = (one: unknown): boolean =>
-    isObject(one) && typeof one['name'] === 'string' && typeof one['detail'] === 'string';
-  return Array.isArray(value) && value.every(isOne);
+  return Array.isArray(value) && value.every((one) => hasFields(one, { name: 'string', detail: 'string' }));
 }
 
 interface OfferListerDeps {
@@ -268,7 +264,7 @@ export class OfferLister {
       if (!(error instanceof ListError)) throw error;
       const none = { entries: [], malformed: [] };
       // Many servers declare features without having them, and resources without templates.
-      const { code } = (error.cause ?? {}) as { code?: unknown };
+      const { code } = asFields(error.cause);
       return code === errorCodes.methodNotFound ? none : { ...none, failure: error.message };
     }
   }
@@ -280,7 +276,7 @@ export class OfferLister {
     this.freshUntil.delete(method);
     const page = async (cursor: string | undefined, over: AbortSignal): Promise<unknown> => {
       const result = await send(method, cursor === undefined ? undefined : { cursor }, over);
-      const ttlMs = isObject(result) ? result['ttlMs'] : undefined;
+      const ttlMs = asFields(result)['ttlMs'];
       // The first page to go stale counts. Zero says nothing about the next request.
       if (typeof ttlMs === 'number' && ttlMs > 0)
         this.freshUntil.set(method, Math.min(clock.now() + ttlMs, this.freshUntil.get(method) ?? Infinity));

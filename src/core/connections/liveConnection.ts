@@ -7,6 +7,7 @@ import type { CallToolResult, JSONRPCNotification, JSONRPCRequest } from '@model
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { limited, type Clock } from '../base/clock.js';
 import type { Disposable } from '../base/disposables.js';
+import { asFields } from '../base/isObject.js';
 import { Emitter, orAborted, type Event } from '../base/events.js';
 import type { Log } from '../base/log.js';
 import { messageOf } from '../base/text.js';
@@ -217,7 +218,7 @@ export class LiveConnection implements Connection, PeerListener {
     const token = peer.nextId();
     const begun = await this.exchange('tools/call', params, { ...request, signal }, this.readOther, token);
     if (begun.kind !== 'result') return begun;
-    const { taskId } = (begun.result['task'] ?? {}) as { taskId?: unknown };
+    const { taskId } = asFields(begun.result['task']);
     if (typeof taskId !== 'string') return this.readCall(begun.result);
     // A server that is asked for the result is silent until the task has ended.
     const callMax = Math.max(0, timeouts.callMax - (clock.now() - since));
@@ -293,7 +294,7 @@ export class LiveConnection implements Connection, PeerListener {
 
   private outcomeOf(error: unknown, { end }: Exchange): Failure {
     if (end) return end;
-    const { code, data } = error as { code?: unknown; data?: unknown };
+    const { code, data } = asFields(error);
     if (data instanceof TransportFailure) return failureOutcome(data);
     if (this.state.kind !== 'live' || typeof code !== 'number') return this.lost(error);
     return { kind: 'error', code, message: messageOf(error), ...(data !== undefined && { data }) };

@@ -1,7 +1,6 @@
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
-import type { Fields } from '../protocol/client.js';
 import type { Progress, ServerOutcome } from '../protocol/request.js';
-import { isObject } from '../base/isObject.js';
+import { asFields, isObject, without, type Fields } from '../base/isObject.js';
 import { clipped } from '../base/text.js';
 import { errorCodes } from '../protocol/errors.js';
 import { deepestValue, isTooDeep } from '../protocol/json.js';
@@ -37,7 +36,7 @@ export function readCallResult(given: unknown, version: string, note?: Note): Se
   if (version === modernVersion && taskIn(result) !== undefined)
     return { kind: 'result', result: result as unknown as CallToolResult };
   // Before 2026-07-28, the field had no meaning.
-  if (result['resultType'] !== undefined) return readCallResult(withoutType(result), version, note);
+  if (result['resultType'] !== undefined) return readCallResult(without(result, 'resultType'), version, note);
   const { content } = result;
   if (Array.isArray(content)) return { kind: 'result', result: result as unknown as CallToolResult };
   if (content === undefined && 'toolResult' in result) return readCallResult(fromToolResult(result), version, note);
@@ -53,10 +52,6 @@ function fromToolResult({ toolResult, ...rest }: Fields): Fields {
   return { ...rest, content: toolResult === undefined || toolResult === null ? [] : [{ type: 'text', text }] };
 }
 
-function withoutType({ resultType: _, ...rest }: Fields): Fields {
-  return rest;
-}
-
 export function readOtherResult(given: unknown, note?: Note): ServerOutcome<Fields> {
   if (isTooDeep(given)) return tooDeep;
   if (!isObject(given)) return noObject;
@@ -64,7 +59,7 @@ export function readOtherResult(given: unknown, note?: Note): ServerOutcome<Fiel
 }
 
 function hasTooManyParts({ content, contents, messages, completion }: Fields): boolean {
-  const values = isObject(completion) ? completion['values'] : undefined;
+  const values = asFields(completion)['values'];
   return [content, contents, messages, values].some((list) => Array.isArray(list) && list.length > mostParts);
 }
 

@@ -4,9 +4,9 @@
  * Invariant: a server request ends with the requests of ours that may have caused it.
  */
 import { BoundedMap } from '../base/boundedMap.js';
-import { isObject } from '../base/isObject.js';
+import { asFields, asList, isObject, type Fields } from '../base/isObject.js';
 import type { Exchange, Peer, ServerTransport } from '../peer/peer.js';
-import { refusal, type Fields, type ServerClient } from '../protocol/client.js';
+import { refusal, type ServerClient } from '../protocol/client.js';
 import { errorCodes, RpcFailure } from '../protocol/errors.js';
 import { isKeptId, metaOf } from '../protocol/versions.js';
 
@@ -59,7 +59,7 @@ export class ServerRequests {
     if (method === 'roots/list') this.rootsOf = client.session;
     const refused = refusal(client.capabilities, method, params);
     if (refused) throw refused;
-    const { elicitationId } = (params ?? {}) as { elicitationId?: unknown };
+    const { elicitationId } = asFields(params);
     if (isKeptId(elicitationId)) this.elicitations.set(elicitationId, client);
     const options = { onProgress: this.progressOf(params), key: request.key };
     const ended = new AbortController();
@@ -79,8 +79,8 @@ export class ServerRequests {
 
   /** Forwards a notification to the client that it means; drops it if that client is unknown. */
   tell(message: { method: string; params?: unknown }): void {
-    const params = isObject(message.params) ? message.params : {};
-    const { elicitationId } = params as { elicitationId?: unknown };
+    const params = asFields(message.params);
+    const { elicitationId } = params;
     const asked = typeof elicitationId === 'string' ? this.elicitations.get(elicitationId) : undefined;
     if (typeof elicitationId === 'string') this.elicitations.delete(elicitationId);
     try {
@@ -92,10 +92,10 @@ export class ServerRequests {
   }
 
   noteRequired(data: unknown, client: ServerClient | undefined): void {
-    const { elicitations } = (isObject(data) ? data : {}) as { elicitations?: unknown };
-    if (!client || !Array.isArray(elicitations)) return;
-    for (const each of elicitations as unknown[]) {
-      const id = isObject(each) ? each['elicitationId'] : undefined;
+    const { elicitations } = asFields(data);
+    if (!client) return;
+    for (const each of asList(elicitations)) {
+      const id = asFields(each)['elicitationId'];
       if (isKeptId(id)) this.elicitations.set(id, client);
     }
   }

@@ -3,7 +3,7 @@
  * take an older form. `_meta` of entries and content exists since 2025-06-18, every other `_meta` in all versions.
  */
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
-import { isObject } from '../base/isObject.js';
+import { isObject, without } from '../base/isObject.js';
 import { asText } from '../base/text.js';
 import type { Fields } from '../protocol/client.js';
 import { errorCodes, RpcFailure, type RpcError } from '../protocol/errors.js';
@@ -214,10 +214,6 @@ const toldToAll: readonly string[] = ['notifications/message', 'notifications/re
 export function isToldTo(version: SpokenVersion, notification: string): boolean {
   if (notification === 'notifications/elicitation/complete') return version === newest;
   return toldToAll.includes(notification) || (notification === taskChanged && version === modernVersion);
-}
-
-export function without(value: Fields, ...keys: readonly string[]): Fields {
-  return Object.fromEntries(Object.entries(value).filter(([key]) => !keys.includes(key)));
 }
 
 function trimmed(value: unknown, key: string): unknown {

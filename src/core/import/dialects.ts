@@ -1,10 +1,10 @@
 /** The table of programs (C6a). Import guesses nothing beyond the row of a program, but names the key in the report. */
 import path from 'node:path';
-import { isObject } from '../base/isObject.js';
+import { asFields, isObject, type Fields } from '../base/isObject.js';
 import { escapeRegExp } from '../base/text.js';
 import type { Syntax } from '../config/foreignReferences.js';
 
-export type Table = Readonly<Record<string, unknown>>;
+export type Table = Fields;
 
 type TimeLimit = Readonly<{ key: string; unitMs: 1 | 1000; limits: 'connect' | 'call' }>;
 
@@ -202,13 +202,13 @@ export function formatOfPath(file: string): ImportFormat | undefined {
 
 export function formatOfContent(root: Table): ImportFormat | undefined {
   const { mcp } = root;
-  if (Array.isArray(root['mcp_servers']) || (isObject(mcp) && Array.isArray(mcp['servers']))) return 'otter';
+  if (Array.isArray(root['mcp_servers']) || Array.isArray(asFields(mcp)['servers'])) return 'otter';
   if (isObject(root['projects'])) return 'claude-code';
   if (isObject(root['mcpServers'])) return undefined;
   if (isObject(root['mcp_servers'])) return 'codex';
   if (isObject(root['context_servers'])) return 'zed';
   if (isObject(root['amp.mcpServers'])) return 'amp';
-  const types = Object.values(isObject(mcp) ? mcp : {}).map((entry) => (isObject(entry) ? entry['type'] : undefined));
+  const types = Object.values(asFields(mcp)).map((entry) => asFields(entry)['type']);
   return types.some((type) => type === 'local' || type === 'remote') ? 'opencode' : undefined;
 }
 

@@ -1,6 +1,6 @@
 /** Finds the servers in a file, as `{ id, raw }`, and the settings for them in other parts of the file. */
 import { samePath } from '../base/paths.js';
-import { isObject } from '../base/isObject.js';
+import { asFields, asList, isObject } from '../base/isObject.js';
 import { asText } from '../base/text.js';
 import { dialects, looksLikeServer, unknownProgram, type Dialect, type Table } from './dialects.js';
 import type { ImportFolders, ImportNote } from './imported.js';
@@ -56,7 +56,7 @@ function placesIn(root: Table, dialect: Dialect, notes: ImportNote[]): readonly 
 
 function valueAt(root: Table, place: string): unknown {
   const keys = place === '' ? [] : place.split('/');
-  return keys.reduce<unknown>((value, key) => (isObject(value) ? value[key] : undefined), root);
+  return keys.reduce<unknown>((value, key) => asFields(value)[key], root);
 }
 
 function holdsServers(value: unknown): boolean {
@@ -86,7 +86,7 @@ function addServers(all: RawServer[], notes: ImportNote[], value: unknown, place
   if (Array.isArray(value)) {
     for (const item of value) {
       const number = all.length + 1;
-      const { name, ...raw }: Table = isObject(item) ? item : {};
+      const { name, ...raw }: Table = asFields(item);
       const id = typeof name === 'string' && name !== '' ? name : `server-${number}`;
       if (isObject(item)) all.push({ id, raw: flattened(raw) });
       else skip(`item ${number} of ${place}: it is not an object.`);
@@ -106,7 +106,7 @@ function addServers(all: RawServer[], notes: ImportNote[], value: unknown, place
 function claudeCode(root: Table, { folder }: ImportFolders, servers: RawServer[], notes: ImportNote[]): unknown[] {
   const note = (message: string): void => void notes.push({ kind: 'skipped', message });
   let off: unknown[] = [];
-  for (const [project, raw] of Object.entries(isObject(root['projects']) ? root['projects'] : {})) {
+  for (const [project, raw] of Object.entries(asFields(root['projects']))) {
     if (!isObject(raw)) continue;
     if (samePath(project, folder)) {
       if (Array.isArray(raw['disabledMcpServers'])) off = raw['disabledMcpServers'];
@@ -146,7 +146,7 @@ function inputOf({ description, password, default: given }: Table): Input {
 
 /** Gemini CLI and Qwen Code allow and exclude servers in `mcp`. */
 function withSwitches(servers: readonly RawServer[], { mcp }: Table, off: readonly unknown[]): RawServer[] {
-  const { allowed, excluded } = isObject(mcp) ? mcp : {};
+  const { allowed, excluded } = asFields(mcp);
   return servers.map((server) => {
     const isIn = (list: unknown): boolean => Array.isArray(list) && list.includes(server.id);
     const isOff = isIn(off) || isIn(excluded) || (Array.isArray(allowed) && !isIn(allowed));
@@ -156,9 +156,9 @@ function withSwitches(servers: readonly RawServer[], { mcp }: Table, off: readon
 
 /** opencode switches tools on and off next to the servers, as `<server>_<tool>` with wildcards. Amp switches them off. */
 function withTools(servers: readonly RawServer[], { tools, 'amp.tools.disable': off }: Table): RawServer[] {
-  const names: readonly unknown[] = Array.isArray(off) ? off : [];
+  const names: readonly unknown[] = asList(off);
   const patterns: readonly (readonly [string, unknown])[] = [
-    ...Object.entries(isObject(tools) ? tools : {}),
+    ...Object.entries(asFields(tools)),
     ...names.map((name) => [asText(name).replace(/^mcp__(.+?)__/, '$1_'), false] as const),
   ];
   const inServer = (pattern: string, id: string): string | undefined =>

@@ -1,14 +1,14 @@
 /** Reads another program's file (JSON with comments, TOML or YAML) into plain values. Never throws. */
 import { withoutMark } from '../base/byteOrderMark.js';
 import { parse as parseToml, TomlError } from 'smol-toml';
-import { isObject } from '../base/isObject.js';
+import { isObject, type Fields } from '../base/isObject.js';
 import { readJson } from '../yaml/jsonTree.js';
 import { readYaml } from '../yaml/yamlTree.js';
 import type { ValueNode } from '../yaml/valueNodes.js';
 
 export type SourceForm = 'json' | 'toml' | 'yaml';
 
-type Source = Readonly<{ root: Readonly<Record<string, unknown>>; twice: readonly string[] }>;
+type Source = Readonly<{ root: Fields; twice: readonly string[] }>;
 
 /** Returns the value with the paths of duplicate keys, of which the last counts, or a phrase for an unreadable text. */
 export function readSource(source: string, form: SourceForm): Source | string {

@@ -1,6 +1,6 @@
 /** Translates one server (C6): every key is in the entry or in a note, and no secret is in either. */
 import path from 'node:path';
-import { isObject, isTexts } from '../base/isObject.js';
+import { asFields, asList, isObject, isTexts } from '../base/isObject.js';
 import { isBelow } from '../base/paths.js';
 import { isSecretName, secretSpansOf } from '../base/secrets.js';
 import { asText } from '../base/text.js';
@@ -81,7 +81,7 @@ export class Translator {
   /** Returns the variables for which LibreChat asks each of its users. */
   private userVariables(): (readonly [string, Input])[] {
     return Object.entries(this.keys.table('customUserVars') ?? {}).map(([name, about]) => {
-      const { title, sensitive } = isObject(about) ? about : {};
+      const { title, sensitive } = asFields(about);
       return [name, { description: textOf(title) ?? '', isPassword: sensitive !== false, byDefault: undefined }];
     });
   }
@@ -209,17 +209,17 @@ export class Translator {
   /** Notes trusted tools, because permissions are a setting (S4). */
   private permissions(): void {
     const trusted = this.keys.take(...trustKeys);
-    const names = trusted === true ? ['*'] : Array.isArray(trusted) ? trusted.map(asText) : [];
+    const names = trusted === true ? ['*'] : asList(trusted).map(asText);
     const trustsAll = names.includes('*');
     const modes = new Map(trustsAll ? [] : names.map((name) => [name, 'allow']));
     const others: string[] = [];
     const tools = this.keys.peek('tools');
     if (isObject(tools)) this.keys.take('tools');
-    for (const [name, settings] of Object.entries(isObject(tools) ? tools : {})) {
+    for (const [name, settings] of Object.entries(asFields(tools))) {
       // It may be a list of the tools that run.
       this.inexact ||= !isObject(settings);
       if (!isObject(settings)) others.push(`\`tools.${name}\``);
-      for (const [key, value] of Object.entries(isObject(settings) ? settings : {})) {
+      for (const [key, value] of Object.entries(asFields(settings))) {
         const permission = key === 'approval_mode' ? permissionsOfModes.get(value) : undefined;
         if (permission === undefined) others.push(`\`tools.${name}.${key}\``);
         else modes.set(name, permission);

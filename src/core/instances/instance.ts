@@ -138,7 +138,7 @@ export class Instance implements SlotHolder {
 
   async request(request: TimedRequest): Promise<ServerOutcome<Fields>> {
     const { method, params, client } = request;
-    const { uri, taskId } = params as { uri?: unknown; taskId?: unknown };
+    const { uri, taskId } = params;
     if (method === 'resources/unsubscribe' && typeof uri === 'string' && client) {
       if (!this.subscriptions.remove(uri, client.session)) return { kind: 'result', result: {} };
     }

@@ -114,7 +114,7 @@ async function ask(request: ModelRequest, turn: Turn): Promise<Answer> {
         if (next.kind !== 'retry') return { text: '', calls: [], end: stopped(next, request.tools) };
         audience.retrying(next, text !== '');
         text = '';
-        await delay(clock, next.delayMs, signal).catch(() => undefined);
+        await delay(clock, next.delayMs, signal);
       }
     }
     // Shown text stays. Calls that have not run will not run.

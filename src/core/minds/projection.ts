@@ -1,5 +1,5 @@
 /** Fits tools to a provider (D3): every tool passes unchanged, and known refusals are reported beside the tools. */
-import { isObject } from '../base/isObject.js';
+import { asFields } from '../base/isObject.js';
 import type { ConversationTool } from './model.js';
 
 export interface ProjectionProblem {
@@ -22,7 +22,7 @@ const topLevelChoice: Refusal = ({ name, inputSchema }) => {
 };
 
 const otherProperty: Refusal = ({ name, inputSchema: { properties } }) => {
-  const odd = Object.keys(isObject(properties) ? properties : {}).find((key) => !/^[a-zA-Z0-9_.-]{1,64}$/.test(key));
+  const odd = Object.keys(asFields(properties)).find((key) => !/^[a-zA-Z0-9_.-]{1,64}$/.test(key));
   return odd === undefined ? undefined : `no property named \`${odd}\`, which \`${name}\` has`;
 };
 

@@ -13,11 +13,11 @@ import type {
 import { reasonOf, type CancelSignal } from '../base/cancellation.js';
 import type { Clock } from '../base/clock.js';
 import { toDisposable, type Disposable } from '../base/disposables.js';
-import { isObject } from '../base/isObject.js';
+import { asFields, type Fields } from '../base/isObject.js';
 import type { Log } from '../base/log.js';
 import { asText, messageOf } from '../base/text.js';
 import { TransientMap } from '../base/transientMap.js';
-import type { Fields, ServerClient } from '../protocol/client.js';
+import type { ServerClient } from '../protocol/client.js';
 import { errorCodes, RpcFailure, type RpcError } from '../protocol/errors.js';
 import { shortened } from '../protocol/inBrief.js';
 import type { ServerOutcome } from '../protocol/request.js';
@@ -352,7 +352,7 @@ export class Exchange implements Disposable {
 }
 
 function rpcErrorOf(error: unknown): RpcError {
-  const { code, data } = (isObject(error) ? error : {}) as { code?: unknown; data?: unknown };
+  const { code, data } = asFields(error);
   return {
     code: Number.isSafeInteger(code) ? (code as number) : errorCodes.internal,
     message: messageOf(error),

@@ -1,11 +1,11 @@
 /** The client behind a request: one session of an agent (G4). Servers learn only the capabilities we forward. */
 import type { ClientCapabilities } from '@modelcontextprotocol/sdk/types.js';
 import { canonicalJson } from '../base/canonicalJson.js';
-import { isObject } from '../base/isObject.js';
+import { asFields, isObject, type Fields } from '../base/isObject.js';
 import { errorCodes, RpcFailure } from './errors.js';
 import { tasksExtension } from './versions.js';
 
-export type Fields = Readonly<Record<string, unknown>>;
+export type { Fields };
 
 /** `editor` gets short names and no dropped results (V1, G3a). So does `agentHost`; its sessions are conversations. */
 export type ClientKind = 'editor' | 'agentHost' | 'plain';
@@ -81,7 +81,7 @@ export function declaredCapabilities(capabilities: Fields): ClientCapabilities {
 }
 
 export function showsApps({ extensions }: Fields): boolean {
-  return isObject(extensions) && isObject(extensions[uiExtension]);
+  return isObject(asFields(extensions)[uiExtension]);
 }
 
 function parts(of: Fields, names: readonly string[]): Record<string, unknown> {

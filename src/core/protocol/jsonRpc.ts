@@ -1,10 +1,9 @@
 /** JSON-RPC. Reading never throws, and is tolerant to servers only, because a call would hang without its answer. */
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { withoutMark } from '../base/byteOrderMark.js';
-import { isObject } from '../base/isObject.js';
+import { asFields, isObject, type Fields } from '../base/isObject.js';
 import { clipped } from '../base/text.js';
 import type { LoopShare, Sliced } from '../base/turns.js';
-import type { Fields } from './client.js';
 import { errorCodes, type RpcError } from './errors.js';
 import { inBrief } from './inBrief.js';
 import { isTooDeep, nestsTooDeep, parseFlattened, parseJson, parsedInSlices } from './json.js';
@@ -71,7 +70,7 @@ function payloadOf(value: unknown, mayBeDeep: boolean): Payload {
 
 function readUnlessDeep(value: unknown): Message {
   if (!isTooDeep(value)) return readStrictly(value);
-  const { id, ...rest } = isObject(value) ? value : {};
+  const { id, ...rest } = asFields(value);
   const known = isRequestId(id) ? id : null;
   const error = invalid('The message is nested too deep.');
   return 'method' in rest ? { kind: 'invalid', id: known, error } : { kind: 'response', id: known, error };

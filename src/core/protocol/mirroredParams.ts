@@ -1,5 +1,5 @@
 /** Over HTTP, headers of a modern request repeat its method, its target, and the parameters that its tool marks. */
-import { isObject } from '../base/isObject.js';
+import { isObject, type Fields } from '../base/isObject.js';
 import { deepestValue } from './json.js';
 import { taskMethods } from './versions.js';
 
@@ -68,7 +68,7 @@ export function mirroredParams(schema: unknown): readonly MirroredParam[] | stri
   const seen = new Set<string>();
   let detail: string | undefined;
   const wrong = (what: string): void => void (detail ??= `has an \`${annotation}\` ${what}`);
-  const annotated = (node: Readonly<Record<string, unknown>>, path: readonly string[] | undefined): void => {
+  const annotated = (node: Fields, path: readonly string[] | undefined): void => {
     const header = node[annotation];
     if (header === undefined) return;
     if (typeof header !== 'string' || !token.test(header)) return wrong('that is not the name of a header');

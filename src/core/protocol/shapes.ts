@@ -2,8 +2,7 @@
  * Repairs foreign values, because strict readers would refuse a whole list for one field (X3). A wrong value costs its
  * field or entry; a right one is the same object. Written by hand, because schema libraries are too slow for results.
  */
-import { isObject } from '../base/isObject.js';
-import type { Fields } from './client.js';
+import { asFields, asList, isObject, type Fields } from '../base/isObject.js';
 import { metaKeys } from './versions.js';
 
 /** Returns the value, a repaired copy, or undefined if the value does not fit. */
@@ -189,8 +188,8 @@ const promptResult = fields({ description: text });
 
 /** A message of a prompt has one block. A list of blocks becomes several messages with no other fields. */
 function withSplitMessages<Result>(result: Result): Result {
-  const messages = isObject(result) ? result['messages'] : undefined;
-  const isList = (message: unknown) => isObject(message) && Array.isArray(message['content']);
+  const messages = asFields(result)['messages'];
+  const isList = (message: unknown) => Array.isArray(asFields(message)['content']);
   if (!Array.isArray(messages) || !messages.some(isList)) return result;
   const split = messages.flatMap((message: Fields) => {
     if (!isList(message)) return [message];
@@ -210,7 +209,7 @@ export const rightResult: <Result extends object>(result: Result) => Result = re
 export function lostParts(given: Fields): readonly unknown[] {
   const result = withSplitMessages(given);
   const lost = (list: unknown, part: Shape): unknown[] =>
-    Array.isArray(list) ? list.filter((each) => each !== null && part(each) === undefined) : [];
+    asList(list).filter((each) => each !== null && part(each) === undefined);
   const { completion: found } = result;
   const suggestions = isObject(found) ? lost(found['values'], text) : [];
   return [...Object.entries(parts).flatMap(([key, part]) => lost(result[key], part)), ...suggestions];

@@ -1,8 +1,6 @@
 /** Our versions of the protocol, for clients (G2) and for servers (X3), with keys in `_meta`, log levels and tasks. */
-import { isObject } from '../base/isObject.js';
+import { asFields, isObject, without, type Fields } from '../base/isObject.js';
 import { errorCodes, type RpcError } from './errors.js';
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /** The newest comes first, and we ask servers for it. */
 export const protocolVersions = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'] as const;
@@ -47,7 +45,7 @@ export const metaKeys = {
 
 export function metaOf(fields: Fields | undefined): Fields {
   const meta = fields?.['_meta'];
-  return isObject(meta) ? meta : {};
+  return asFields(meta);
 }
 
 const levels = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'];
@@ -83,18 +81,18 @@ export function isAboutTask(method: string): boolean {
 }
 
 export function knowsTasks({ extensions }: { readonly extensions?: unknown }): boolean {
-  return isObject(extensions) && isObject(extensions[tasksExtension]);
+  return isObject(asFields(extensions)[tasksExtension]);
 }
 
 /** Returns the id of the task answering a call; undefined if the answer is a result. */
 export function taskIn(result: object): string | undefined {
-  const { resultType, taskId } = result as { resultType?: unknown; taskId?: unknown };
+  const { resultType, taskId } = asFields(result);
   return resultType === 'task' && isKeptId(taskId) ? taskId : undefined;
 }
 
 /** True if a tool of a 2025-11-25 server must be called as a task, a different feature in this version. */
 export function needsTask({ execution }: { readonly execution?: unknown }): boolean {
-  return isObject(execution) && execution['taskSupport'] === 'required';
+  return asFields(execution)['taskSupport'] === 'required';
 }
 
 /** True if an answer to `tasks/get` is the last report of the task. */
@@ -108,8 +106,7 @@ export function resultOfTask({ status, result }: Fields): Fields | undefined {
 
 export function withoutTasks(declared: Fields): Fields {
   if (!knowsTasks(declared)) return declared;
-  const others = Object.entries(declared['extensions'] as Fields).filter(([id]) => id !== tasksExtension);
-  return { ...declared, extensions: Object.fromEntries(others) };
+  return { ...declared, extensions: without(declared['extensions'] as Fields, tasksExtension) };
 }
 
 export const tasksNotDeclared: RpcError = {

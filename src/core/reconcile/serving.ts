@@ -272,7 +272,7 @@ export class Serving {
     const bucket = new TokenBucket(clock, burst, perSecond);
     const listAgain = async (): Promise<void> => {
       const waitMs = Math.ceil(bucket.take());
-      if (waitMs > 0) await delay(clock, waitMs, signal).catch(() => undefined);
+      if (waitMs > 0) await delay(clock, waitMs, signal);
       await instance.connection.share?.rest(signal);
       // An earlier run may have taken this change too.
       if (signal.aborted || refresh.kinds.size === 0) return;

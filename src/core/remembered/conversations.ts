@@ -1,6 +1,6 @@
 /** Remembers over windows the conversations of each server, and why each lost its instance (P9, X4). */
 import { BoundedMap } from '../base/boundedMap.js';
-import { isObject } from '../base/isObject.js';
+import { asFields } from '../base/isObject.js';
 import type { KnownConversations } from '../instances/serverConversations.js';
 
 const enough = 2;
@@ -63,5 +63,5 @@ export class RememberedConversations implements KnownConversations {
 }
 
 function entriesOf(value: unknown): readonly (readonly [string, unknown])[] {
-  return Object.entries(isObject(value) ? value : {});
+  return Object.entries(asFields(value));
 }

@@ -2,8 +2,8 @@
  * Predicts the capabilities of the next client, because servers start before a client connects (G4, L4). After a wrong
  * prediction, the server of a conversation starts once more.
  */
-import { isObject } from '../base/isObject.js';
-import type { ExpectedClient, Fields } from '../protocol/client.js';
+import { isObject, type Fields } from '../base/isObject.js';
+import type { ExpectedClient } from '../protocol/client.js';
 
 export const usualOfEditor: Fields = {
   roots: { listChanged: true },

@@ -1,9 +1,7 @@
 /** Finds the parts of a result with bytes (V2), saves them, and knows media types. The result stays the same. */
-import { isObject } from '../base/isObject.js';
+import { asList, isObject, type Fields } from '../base/isObject.js';
 import type { ArtifactOrigin, ArtifactStore, SaveOutcome } from './artifacts.js';
 import { inPieces, inTurns, pieceLength, type LoopShare, type Sliced } from '../base/turns.js';
-
-export type Fields = Readonly<Record<string, unknown>>;
 
 export interface Binary {
   readonly kind: 'image' | 'audio' | 'resource';
@@ -53,7 +51,7 @@ export async function saveBinaries(
   const saved = new Map<unknown, BinaryOutcome>();
   let left = most;
   const over: unknown[] = [];
-  for (const part of Array.isArray(content) ? (content as unknown[]) : []) {
+  for (const part of asList(content)) {
     const found = binaryOf(part);
     const outcome = found && left > 0 ? await save(found, origin, store, share) : undefined;
     if (outcome) saved.set(part, outcome);
@@ -138,39 +136,36 @@ function withoutSpace(text: string): string {
 }
 
 /** Repairs `data:` URLs in places for base64 (V1), once for all clients. A right result is the same object. */
-export function* withoutDataUrls<Result extends object>(result: Result): Sliced<Result> {
-  const { content, contents, messages } = result as Fields;
-  const all = {
-    content: yield* eachOf(content, part),
-    contents: yield* eachOf(contents, page),
-    messages: yield* eachOf(messages, message),
-  };
-  if (all.content === content && all.contents === contents && all.messages === messages) return result;
-  const present = Object.entries(all).filter(([, value]) => value !== undefined);
-  return { ...result, ...Object.fromEntries(present) };
+export function withoutDataUrls<Result extends object>(result: Result): Sliced<Result> {
+  return repaired(result) as Sliced<Result>;
 }
 
-function* page(value: unknown): Sliced<unknown> {
-  return yield* plain(value, 'blob');
-}
+/** The fields with parts: of a result, of a message and of an embedded resource. */
+const fieldsWithParts = ['content', 'contents', 'messages', 'resource'];
 
-function* message(value: unknown): Sliced<unknown> {
+/** Returns the value itself if nothing changes. */
+function* repaired(value: unknown): Sliced<unknown> {
+  if (Array.isArray(value)) {
+    const next: unknown[] = [];
+    for (const item of value as unknown[]) {
+      next.push(yield* repaired(item));
+      yield;
+    }
+    return next.some((item, index) => item !== value[index]) ? next : value;
+  }
   if (!isObject(value)) return value;
-  const { content } = value;
-  const next = yield* Array.isArray(content) ? eachOf(content, part) : part(content);
-  return next === content ? value : { ...value, content: next };
+  const isMedia = value['type'] === 'image' || value['type'] === 'audio';
+  let whole = yield* plain(value, isMedia ? 'data' : 'blob');
+  for (const field of fieldsWithParts) {
+    const inner = value[field];
+    if (typeof inner !== 'object') continue;
+    const next = yield* repaired(inner);
+    if (next !== inner) whole = { ...whole, [field]: next };
+  }
+  return whole;
 }
 
-function* part(value: unknown): Sliced<unknown> {
-  if (!isObject(value)) return value;
-  if (value['type'] === 'image' || value['type'] === 'audio') return yield* plain(value, 'data');
-  if (value['type'] !== 'resource') return value;
-  const resource = yield* page(value['resource']);
-  return resource === value['resource'] ? value : { ...value, resource };
-}
-
-function* plain(value: unknown, key: 'data' | 'blob'): Sliced<unknown> {
-  if (!isObject(value)) return value;
+function* plain(value: Fields, key: 'data' | 'blob'): Sliced<Fields> {
   const written = value[key];
   if (typeof written !== 'string' || !/^data:/i.test(written)) return value;
   const { base64, type } = splitDataUrl(written);
@@ -206,17 +201,6 @@ function unfinished(text: string): number {
   // A character has at most four bytes, and three of them begin with 8 to b.
   const [last = ''] = /%(?![89ab])[^%]*(?:%[89ab][^%]*)*$/i.exec(text.slice(-12)) ?? [];
   return last.length;
-}
-
-/** Returns the value itself if it is no list, or if nothing changes. */
-function* eachOf(list: unknown, by: (value: unknown) => Sliced<unknown>): Sliced<unknown> {
-  if (!Array.isArray(list)) return list;
-  const next: unknown[] = [];
-  for (const value of list as unknown[]) {
-    next.push(yield* by(value));
-    yield;
-  }
-  return next.some((value, index) => value !== list[index]) ? next : list;
 }
 
 /** The types that models take (V2). */

@@ -2,9 +2,9 @@
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/sdk/types.js';
 import { isDeepStrictEqual } from 'node:util';
 import { bareType, canonical, binaryOf, decodedSize } from './binaries.js';
-import type { Binary, BinaryOutcome, Fields, SavedParts } from './binaries.js';
+import type { Binary, BinaryOutcome, SavedParts } from './binaries.js';
 import { formatBytes } from './artifacts.js';
-import { isObject } from '../base/isObject.js';
+import { asFields, asList, isObject, type Fields } from '../base/isObject.js';
 import { inPieces, type Sliced } from '../base/turns.js';
 import { unlessThrown } from '../base/unlessThrown.js';
 import { jsonInSlices } from '../base/jsonInSlices.js';
@@ -31,7 +31,7 @@ export function* composed(
 ): Sliced<CallToolResult> {
   const { structuredContent, ...rest } = result as CallToolResult & { structuredContent?: unknown };
   // Servers promise the declared type and may send anything.
-  const given: readonly unknown[] = Array.isArray(rest.content) ? rest.content : [];
+  const given: readonly unknown[] = asList(rest.content);
   const content: ContentBlock[] = [];
   for (const part of given) {
     for (const block of yield* readable(part, saved)) content.push(block);
@@ -175,7 +175,7 @@ function unknownPart(part: unknown): TextPart {
   const json = JSON.stringify(part) ?? 'null';
   const quote =
     json.length > longestQuote ? `${json.slice(0, longestQuote)}… (${json.length} characters in all)` : json;
-  return text(`[Content of an unknown type] ${quote}`, isObject(part) ? part : {});
+  return text(`[Content of an unknown type] ${quote}`, asFields(part));
 }
 
 function text(value: string, from: Fields): TextPart {

@@ -1,5 +1,5 @@
 import type { ServerCapabilities } from '@modelcontextprotocol/sdk/types.js';
-import { isObject } from '../base/isObject.js';
+import { isObject, type Fields } from '../base/isObject.js';
 import { knownExtensions } from '../protocol/client.js';
 
 export interface ServerFeatures {
@@ -8,7 +8,7 @@ export interface ServerFeatures {
   readonly subscribe: boolean;
   readonly completions: boolean;
   readonly logging: boolean;
-  readonly extensions: Readonly<Record<string, unknown>>;
+  readonly extensions: Fields;
 }
 
 export const toolsAlone = featuresOf({}, '');

@@ -1,5 +1,5 @@
 /** Makes a self-contained schema for the editor, because it fetches the schemas that another one names. */
-import { isObject } from '../base/isObject.js';
+import { isObject, without } from '../base/isObject.js';
 import { valueKeywords } from './seenTool.js';
 import { mostParts } from '../base/steps.js';
 import { unlessThrown } from '../base/unlessThrown.js';
@@ -22,7 +22,7 @@ export function boundedSchema(schema: unknown): unknown {
   return JSON.parse(JSON.stringify(local), (key, inner: unknown) => {
     if (key === 'pattern' && typeof inner === 'string') return undefined;
     if (!isObject(inner) || !isObject(inner['patternProperties'])) return inner;
-    return Object.fromEntries(Object.entries(inner).filter(([name]) => !byPatterns.includes(name)));
+    return without(inner, ...byPatterns);
   }) as unknown;
 }
 

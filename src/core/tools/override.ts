@@ -1,5 +1,5 @@
 /** Shows overrides in the tools for agents (O1–O3, O6), finds unfit ones, and completes and checks calls. */
-import { isObject } from '../base/isObject.js';
+import { asFields, asList, isObject, without, type Fields } from '../base/isObject.js';
 import { quoted } from '../base/inert.js';
 import { clipped, shortList } from '../base/text.js';
 import { inBrief } from '../protocol/inBrief.js';
@@ -8,7 +8,7 @@ import type { AppliedOverride, ArgumentRule, OfferedTool } from './catalogue.js'
 import { compileAllowed, foldedName, isAllowed } from './allowed.js';
 import { type Pattern, stepsToMatch } from './patterns.js';
 import { type GivenSchema, givenSchema, withChanged, withFixed } from './schemaEdits.js';
-import { targetOf } from './schemaJudge.js';
+import { targetOf, type Schema } from './schemaJudge.js';
 
 export interface OverrideFault {
   /** `unusable`: the schema cannot show the override, so the tool is left out. */
@@ -21,8 +21,6 @@ export interface OverrideFault {
   /** A sentence, if the usual one would not help. */
   readonly fix?: string;
 }
-
-type Schema = Readonly<Record<string, unknown>>;
 
 export function overridden(tool: OfferedTool, { description, arguments: given }: ToolOverride) {
   const faults: OverrideFault[] = [];
@@ -60,10 +58,10 @@ function applied(server: GivenSchema, schema: Schema, rule: ArgumentRule, report
   const isAllowedDefault = byDefault && isAllowed(byDefault.value, rule);
   const change = (property: unknown): unknown => {
     isKnown = true;
-    const asObject = isObject(property) ? property : {};
+    const asObject = asFields(property);
     const narrowed = allow ? withAllowed(server, asObject, { ...rule, allow }, report) : asObject;
     if (!byDefault) return narrowed;
-    return isAllowedDefault ? { ...narrowed, default: byDefault.value } : withoutDefault(narrowed);
+    return isAllowedDefault ? { ...narrowed, default: byDefault.value } : without(narrowed, 'default');
   };
   const judged = byDefault && withFixed(server, schema, name, byDefault.value);
   if (byDefault && judged?.isRefused) {
@@ -83,12 +81,8 @@ function applied(server: GivenSchema, schema: Schema, rule: ArgumentRule, report
 }
 
 function withRequired(schema: Schema, name: string): Schema {
-  const required = Array.isArray(schema['required']) ? (schema['required'] as unknown[]) : [];
+  const required = asList(schema['required']);
   return required.includes(name) ? schema : { ...schema, required: [...required, name] };
-}
-
-function withoutDefault({ default: _, ...rest }: Schema): Schema {
-  return rest;
 }
 
 const unusable = 'is in a part of the schema that no override can change';
@@ -101,7 +95,7 @@ function withAllowed(server: GivenSchema, given: Schema, rule: AllowRule, report
   const { allow: patterns } = rule;
   // A client may follow the default of the server.
   const { default: byDefault } = given;
-  const property = isAllowed(byDefault, rule) ? given : withoutDefault(given);
+  const property = isAllowed(byDefault, rule) ? given : without(given, 'default');
   const { type, items } = property;
   const types = type === undefined ? [] : [type].flat();
   if (types.length > 0 && !types.some((one) => one === 'string' || one === 'array')) {
@@ -114,7 +108,7 @@ function withAllowed(server: GivenSchema, given: Schema, rule: AllowRule, report
     }
   }
   const isList = types.includes('array') && !types.includes('string');
-  const inner: Schema = isList ? (isObject(items) ? items : {}) : property;
+  const inner: Schema = isList ? asFields(items) : property;
   const narrowed = narrowedText(server, inner, patterns);
   const told = narrowed === inner ? withNote(property, patterns) : undefined;
   if (!isList) return told ?? narrowed;
@@ -187,14 +181,12 @@ function withNote(property: Schema, patterns: readonly Pattern[]): Schema {
   return { ...property, description: `${description.trimEnd()}${end} ${note}` };
 }
 
-type Arguments = Readonly<Record<string, unknown>>;
-
 export type Completed =
-  | { readonly kind: 'completed'; readonly arguments: Arguments | undefined }
+  | { readonly kind: 'completed'; readonly arguments: Fields | undefined }
   /** `message` is a sentence with the argument, its value and what is allowed. */
   | { readonly kind: 'refused'; readonly message: string };
 
-export function completed(override: AppliedOverride, given: Arguments | undefined): Completed {
+export function completed(override: AppliedOverride, given: Fields | undefined): Completed {
   const { rules } = override;
   if (rules.length === 0) return { kind: 'completed', arguments: given };
   const sent = new Map(Object.entries(given ?? {}).filter(isNotOtherSpelling(override)));
@@ -222,7 +214,7 @@ function isNotOtherSpelling({ rules, offered }: AppliedOverride): (entry: readon
 
 /** A long list would hide the refused item. */
 function refusedPart(value: unknown, rule: ArgumentRule): string {
-  const items = Array.isArray(value) ? (value as unknown[]) : [];
+  const items = asList(value);
   const refused = items.find((item) => Array.isArray(item) || !isAllowed(item, rule));
   return refused === undefined ? `be ${inBrief(value, 100)}` : `contain ${inBrief(refused, 100)}`;
 }

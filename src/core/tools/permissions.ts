@@ -3,7 +3,7 @@
  * and the strictest verdict counts: no rename gets around a rule, and a workspace cannot allow a tool against the person.
  * The matching pattern with the most literal characters decides, so `*` can be the rule and a name the exception.
  */
-import { isObject } from '../base/isObject.js';
+import { asFields, isObject, type Fields } from '../base/isObject.js';
 import { compilePattern, type Pattern } from './patterns.js';
 
 export const toolPermissions = ['allow', 'ask', 'deny'] as const;
@@ -20,7 +20,7 @@ export type PermissionRules = readonly (readonly Rule[])[];
 /** @param settings values of the editor. An unknown value counts as `ask`, because it was meant to restrict. */
 export function compilePermissions(settings: readonly unknown[]): PermissionRules {
   return settings.map((setting) => {
-    const rules = Object.entries(isObject(setting) ? setting : {}).map(([text, value]): Rule => {
+    const rules = Object.entries(asFields(setting)).map(([text, value]): Rule => {
       const permission = toolPermissions.find((one) => one === value) ?? 'ask';
       return { pattern: compilePattern(text), literals: text.replaceAll('*', '').length, permission };
     });
@@ -53,7 +53,7 @@ export function withPermission(
   setting: unknown,
   { original, published }: ToolNames,
   permission: ToolPermission,
-): Readonly<Record<string, unknown>> {
+): Fields {
   const next = { ...(isObject(setting) && setting), [published]: permission };
   const { permission: verdict } = permissionOf({ original, published }, compilePermissions([next]));
   return permission === 'allow' || verdict !== permission ? { ...next, [original]: permission } : next;

@@ -1,9 +1,7 @@
 /** Edits one argument of a schema (O6). The result takes a call without it exactly if the schema takes the call with it. */
-import { isObject } from '../base/isObject.js';
+import { isObject, without } from '../base/isObject.js';
 import { mostParts, Steps } from '../base/steps.js';
-import { SchemaJudge, stepsOf, targetOf } from './schemaJudge.js';
-
-type Schema = Readonly<Record<string, unknown>>;
+import { SchemaJudge, stepsOf, targetOf, type Schema } from './schemaJudge.js';
 
 type FixedSchema = { readonly schema: Schema; readonly isKnown: boolean; readonly isRefused: boolean };
 
@@ -44,7 +42,7 @@ export function withFixed(given: GivenSchema, schema: Schema, name: string, valu
     if (unevaluatedProperties !== undefined && own === undefined) return 'unusable';
     const taking = own ?? additionalProperties;
     if (!takesAll && !(judge.accepts(propertyNames, name) && judge.accepts(taking, value))) return 'impossible';
-    let edited = without(part, name);
+    let edited = withoutArgument(part, name);
     for (const key of lists) {
       const parts = part[key];
       if (!Array.isArray(parts)) continue;
@@ -71,22 +69,20 @@ function sizeOf({ properties, required }: Schema): number {
   return named + (Array.isArray(required) ? required.length : 0);
 }
 
-function without(schema: Schema, name: string): Schema {
+function withoutArgument(schema: Schema, name: string): Schema {
   const edited: Record<string, unknown> = { ...schema };
   const { properties, minProperties, maxProperties } = schema;
-  if (isObject(properties)) {
-    edited['properties'] = Object.fromEntries(Object.entries(properties).filter(([key]) => key !== name));
-  }
+  if (isObject(properties)) edited['properties'] = without(properties, name);
   if (typeof minProperties === 'number') edited['minProperties'] = Math.max(0, minProperties - 1);
   if (typeof maxProperties === 'number') edited['maxProperties'] = Math.max(0, maxProperties - 1);
   return withoutRequired(edited, name);
 }
 
 function withoutRequired(schema: Schema, name: string): Schema {
-  const { required, ...rest } = schema;
+  const { required } = schema;
   if (!Array.isArray(required) || !required.includes(name)) return schema;
   const left = (required as unknown[]).filter((one) => one !== name);
-  return left.length > 0 ? { ...schema, required: left } : rest;
+  return left.length > 0 ? { ...schema, required: left } : without(schema, 'required');
 }
 
 /** Returns undefined if another part names the argument. @param isOptional true if a call may leave it out now */

@@ -1,10 +1,11 @@
 /** Judges values by the schema of a server (O4, O6), in counted steps (S2h). Patterns and formats are never run. */
 import { validate, type Schema as JsonSchema } from '@cfworker/json-schema';
-import { isObject } from '../base/isObject.js';
+import { isObject, type Fields } from '../base/isObject.js';
 import { perObject } from '../base/perObject.js';
 import type { Steps } from '../base/steps.js';
 
-type Schema = Readonly<Record<string, unknown>>;
+/** A schema of JSON Schema that is an object. */
+export type Schema = Fields;
 
 /** Some patterns and formats take forever. Without these keywords, a schema takes more, or with the others less. */
 const notRun = /"(?:pattern|patternProperties|format|uniqueItems)":/;

@@ -2,7 +2,7 @@
  * Finds schemas unusable for every client, and schemas refused only by the editor (N7). GitHub Copilot rejects the whole
  * request with an `array` of undescribed content. The SDK's client compiles every output schema with Ajv (N7c).
  */
-import { isObject, isTexts } from '../base/isObject.js';
+import { isObject, isTexts, type Fields } from '../base/isObject.js';
 import { perObject } from '../base/perObject.js';
 import { unlessThrown } from '../base/unlessThrown.js';
 import { inBrief } from '../protocol/inBrief.js';
@@ -76,11 +76,7 @@ function refusedPart(schema: unknown, where: string, depth: number, mayBeBare = 
 
 type Part = readonly [place: string, part: unknown];
 
-function partsBelow(
-  schema: Readonly<Record<string, unknown>>,
-  keywords = schemaKeywords,
-  mapKeywords = schemaMapKeywords,
-): Part[] {
+function partsBelow(schema: Fields, keywords = schemaKeywords, mapKeywords = schemaMapKeywords): Part[] {
   return Object.entries(schema).flatMap(([key, value]): Part[] => {
     if (typeof value !== 'object') return [];
     if (schemaListKeywords.includes(key) && Array.isArray(value))

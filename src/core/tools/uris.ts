@@ -1,4 +1,5 @@
 /** The normal form of a URI for patterns (N2a), by the most liberal reading of its path. An ambiguous URI has none. */
+import { isMadeOf } from '../base/partsInOrder.js';
 import type { NameFilter } from '../config/model.js';
 import { compileFilter, compilePattern } from './patterns.js';
 import type { CompiledFilter, ListedPattern, Pattern } from './patterns.js';
@@ -26,13 +27,18 @@ function canonicalUriPattern(pattern: string): string {
 
 /** Returns undefined for control characters, for invalid UTF-8, and for double encoding. */
 function decoded(text: string): string | undefined {
-  let plain: string;
+  const plain = unescaped(text);
+  if (plain === undefined || /[\0-\x1f\x7f]|%[0-9a-f]{2}/i.test(plain)) return undefined;
+  return plain.normalize('NFC');
+}
+
+/** Returns undefined for invalid UTF-8. */
+function unescaped(text: string): string | undefined {
   try {
-    plain = text.replace(/(?:%[0-9a-f]{2})+/gi, decodeURIComponent);
+    return text.replace(/(?:%[0-9a-f]{2})+/gi, decodeURIComponent);
   } catch {
     return undefined;
   }
-  return /[\0-\x1f\x7f]|%[0-9a-f]{2}/i.test(plain) ? undefined : plain.normalize('NFC');
 }
 
 /** An attack encodes a text a few times. A text that is encoded more often counts as one. */
@@ -41,15 +47,11 @@ const mostEncodings = 5;
 /** Counts the steps `..` of a path in the most liberal reading: encoded, in wide or invisible characters, in any frame. */
 export function stepsUp(text: string): number {
   let plain = text;
-  let before = '';
-  for (let times = 0; plain !== before; times++) {
-    if (times > mostEncodings) return Infinity;
-    before = plain;
-    try {
-      plain = plain.replace(/(?:%[0-9a-f]{2})+/gi, decodeURIComponent);
-    } catch {
-      return Infinity;
-    }
+  for (let times = 0; ; times++) {
+    const next = unescaped(plain);
+    if (next === undefined || times > mostEncodings) return Infinity;
+    if (next === plain) break;
+    plain = next;
   }
   const seen = plain.normalize('NFKC').replace(/[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu, '');
   return [...seen.matchAll(/(?<![\p{L}\p{N}\p{M}._-])\.\p{Cc}*\.(?![\p{L}\p{N}\p{M}._-])/gu)].length;
@@ -125,20 +127,6 @@ export function isMadeFrom(templates: readonly string[], uri: string, inDoubt = 
   const length = templates.reduce((sum, template) => sum + template.length, 0);
   if (form.length * length > mostSteps) return inDoubt;
   return templates.some((template) =>
-    hasInOrder(form, canonicalUriPattern(template.replace(expression, '*')).split('*')),
+    isMadeOf(form, canonicalUriPattern(template.replace(expression, '*')).split('*')),
   );
-}
-
-function hasInOrder(form: string, parts: readonly string[]): boolean {
-  const [first = '', ...rest] = parts;
-  const last = rest.pop();
-  if (last === undefined) return form === first;
-  if (!form.startsWith(first)) return false;
-  let from = first.length;
-  for (const part of rest) {
-    const found = form.indexOf(part, from);
-    if (found < 0) return false;
-    from = found + part.length;
-  }
-  return form.slice(from).endsWith(last);
 }

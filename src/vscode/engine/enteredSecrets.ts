@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../../core/base/clock.js';
 import type { Disposable } from '../../core/base/disposables.js';
 import { Emitter, type Event } from '../../core/base/events.js';
-import { isObject } from '../../core/base/isObject.js';
+import { asFields } from '../../core/base/isObject.js';
 import { OneByOne } from '../../core/base/oneByOne.js';
 import { timelyAnswer, type SecretStore } from '../../core/connections/http/oauth/contract.js';
 
@@ -58,7 +58,7 @@ export class EnteredSecrets implements Disposable {
   private read(text = '{}'): ReadonlyMap<string, string> {
     try {
       const stored: unknown = JSON.parse(text);
-      const values = Object.entries(isObject(stored) ? stored : {});
+      const values = Object.entries(asFields(stored));
       return new Map(values.filter((entry): entry is [string, string] => typeof entry[1] === 'string'));
     } catch (error) {
       this.onFailure(error);

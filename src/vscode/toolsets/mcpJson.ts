@@ -1,6 +1,6 @@
 /** Finds the servers in an `mcp.json` of the editor, with their places. Mistakes in it are not reported. Pure. */
 import { parse, visit } from 'jsonc-parser';
-import { isObject } from '../../core/base/isObject.js';
+import { asFields, isObject } from '../../core/base/isObject.js';
 import type { Range } from '../../core/base/problem.js';
 import { leadsBackHere } from '../../core/import/ownEndpoint.js';
 import type { Rival } from './presence.js';
@@ -19,8 +19,7 @@ export function configuredServers(text: string): ConfiguredServer[] {
       const [container, ...rest] = pathOf();
       const range = { start: { line, character }, end: { line, character: character + length } };
       const isLabel = containers.includes(String(container)) && rest.length === 0;
-      const entries = isLabel && isObject(root) ? root[String(container)] : undefined;
-      const entry = isObject(entries) ? entries[label] : undefined;
+      const entry = asFields(asFields(root)[String(container)])[label];
       key = isLabel ? { label, range, isOurs: isObject(entry) && leadsBackHere(entry) } : undefined;
     },
     onSeparator: (separator) => {

@@ -1,8 +1,7 @@
 /** The host side of an app (G8, MCP Apps 2026-01-26). It answers each request once, and says nothing before the app is ready. */
-import { isObject } from '../../core/base/isObject.js';
+import { asFields, isObject, type Fields } from '../../core/base/isObject.js';
 import { messageOf } from '../../core/base/text.js';
 import { errorCodes } from '../../core/protocol/errors.js';
-import type { Fields } from '../../core/protocol/client.js';
 import type { OtherOutcome, ToolOutcome } from '../../core/protocol/request.js';
 
 const version = '2026-01-26';
@@ -32,7 +31,7 @@ export class AppBridge {
     if (this.ending.signal.aborted || !isObject(message)) return;
     const { id, method, params } = message;
     if (typeof method !== 'string') return;
-    const given = isObject(params) ? params : {};
+    const given = asFields(params);
     if (typeof id !== 'string' && typeof id !== 'number') return this.notified(method);
     if (this.inFlight >= mostRequests) return this.refuse(id, errorCodes.server, 'Too many requests are in flight.');
     this.inFlight += 1;
@@ -74,7 +73,7 @@ export class AppBridge {
     if (result) return { kind: 'result', result };
     if (method === 'tools/call') {
       if (typeof name !== 'string') return invalid('`name` must be a string.');
-      return this.deps.call(name, isObject(given) ? given : {}, signal);
+      return this.deps.call(name, asFields(given), signal);
     }
     if (method === 'resources/read')
       return typeof uri === 'string' ? this.deps.read(uri, signal) : invalid('`uri` must be a string.');

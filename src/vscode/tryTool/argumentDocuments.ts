@@ -1,6 +1,6 @@
 /** Arguments as JSON documents with a schema (E3b). They are never on a disk, and a person closes them without a question. */
 import * as vscode from 'vscode';
-import { isObject } from '../../core/base/isObject.js';
+import { isObject, type Fields } from '../../core/base/isObject.js';
 import { boundedSchema } from '../../core/tools/localReferences.js';
 import { roundingError } from '../../core/base/exactNumbers.js';
 
@@ -38,7 +38,7 @@ export class ArgumentDocuments implements vscode.Disposable {
   }
 
   /** Writes a missing document. An edited document stays. */
-  prepare(uri: vscode.Uri, schema: unknown, given: Readonly<Record<string, unknown>>): void {
+  prepare(uri: vscode.Uri, schema: unknown, given: Fields): void {
     // Names of tools have no dot (N4), so no tool's document has this name.
     const schemaUri = uri.with({ path: `${uri.path.slice(0, uri.path.lastIndexOf('/'))}/arguments.schema.json` });
     this.write(schemaUri, encode(withSchemaKey(schema)));

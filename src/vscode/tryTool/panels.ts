@@ -1,4 +1,5 @@
 /** The panels of *Try Tool*, one for each tool, with the documents of their arguments, and the panels of apps. */
+import type { Fields } from '../../core/base/isObject.js';
 import * as vscode from 'vscode';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { randomBytes, randomUUID } from 'node:crypto';
@@ -27,7 +28,7 @@ interface TrialPanelDeps extends TryToolDeps {
   readonly server: string;
   readonly published: string;
   readonly onEnd: () => void;
-  readonly given?: Readonly<Record<string, unknown>> | undefined;
+  readonly given?: Fields | undefined;
   /** The panel and its arguments before a reload of the window. */
   readonly kept?: { readonly panel: vscode.WebviewPanel; readonly document: string | undefined };
 }
@@ -81,7 +82,7 @@ class TrialPanel implements vscode.Disposable {
   private readonly document: vscode.Uri;
   private shown: TriedTool | undefined;
   private call: AbortController | undefined;
-  private last: Readonly<Record<string, unknown>> | undefined;
+  private last: Fields | undefined;
   private app: AppPanel | undefined;
   private ended = false;
 
@@ -179,7 +180,7 @@ class TrialPanel implements vscode.Disposable {
     return server && tool ? { server, tool } : undefined;
   }
 
-  private async run(given: Readonly<Record<string, unknown>>): Promise<void> {
+  private async run(given: Fields): Promise<void> {
     const host = this.deps.slot.engine?.host;
     if (this.call || this.ended) return;
     if (!host) return this.refuse('No MCP server runs in this window.');
@@ -212,7 +213,7 @@ class TrialPanel implements vscode.Disposable {
     if (result) await this.showApp(given, result);
   }
 
-  private async showApp(given: Readonly<Record<string, unknown>>, result: CallToolResult): Promise<void> {
+  private async showApp(given: Fields, result: CallToolResult): Promise<void> {
     const tool = this.find()?.tool;
     if (!tool || appOf(tool.tool) === undefined || this.ended) return;
     this.app ??= new AppPanel(this.deps.slot, () => (this.app = undefined));

@@ -6,12 +6,11 @@
 import type { JSONRPCNotification } from '@modelcontextprotocol/sdk/types.js';
 import { delay, limited, type Clock } from '../../base/clock.js';
 import { unlessAborted } from '../../base/events.js';
-import { isObject } from '../../base/isObject.js';
+import { asFields, type Fields } from '../../base/isObject.js';
 import type { Log } from '../../base/log.js';
 import { rpcFailureOf, type Exchange, type Peer } from '../../peer/peer.js';
 import { asText } from '../../base/text.js';
 import { TransportFailure } from '../../failures/transportFailure.js';
-import type { Fields } from '../../protocol/client.js';
 import { errorCodes, RpcFailure } from '../../protocol/errors.js';
 import { inBrief } from '../../protocol/inBrief.js';
 import { metaKeys, taskChanged } from '../../protocol/versions.js';
@@ -67,7 +66,7 @@ export class Listening {
   constructor(private readonly deps: ListeningDeps) {
     this.lists = ['tools', 'prompts', 'resources'].filter((kind) => {
       const capability = deps.capabilities[kind];
-      return isObject(capability) && capability['listChanged'] === true;
+      return asFields(capability)['listChanged'] === true;
     });
   }
 
@@ -168,7 +167,7 @@ export class Listening {
     const request = this.requests.get(asText(id));
     if (!request || request.hasBegun) return;
     request.hasBegun = true;
-    request.begun(isObject(filter) ? filter : {});
+    request.begun(asFields(filter));
   }
 
   /** @param error undefined: the server ended it in good order */
@@ -188,7 +187,7 @@ export class Listening {
   private async beginAgain(): Promise<void> {
     const { signal } = this.closing;
     for (let ms = firstDelayMs; ; ms = Math.min(2 * ms, longestDelayMs)) {
-      await delay(this.deps.clock, ms, signal).catch(() => undefined);
+      await delay(this.deps.clock, ms, signal);
       if (signal.aborted || this.current) return;
       const failure = await this.renew().then(() => undefined, rpcFailureOf);
       if (!failure) return this.reportGap();
@@ -219,10 +218,8 @@ export class Listening {
     // Its messages had time to come while the successor of its successor began.
     if (this.leaving) this.cancel(this.leaving);
     this.leaving = before;
-    delay(this.deps.clock, underWayMs, this.closing.signal).then(
-      () => this.cancel(before),
-      () => undefined,
-    );
+    const { signal } = this.closing;
+    void delay(this.deps.clock, underWayMs, signal).then(() => signal.aborted || this.cancel(before));
   }
 
   private cancel({ id, exchange }: Request): void {

@@ -7,12 +7,12 @@ import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { delay, limited, type Clock } from '../../base/clock.js';
 import { orAborted } from '../../base/events.js';
-import { isObject } from '../../base/isObject.js';
+import { asFields, isObject, without, type Fields } from '../../base/isObject.js';
 import { LoopShare } from '../../base/turns.js';
 import type { FailedOpening } from '../../failures/startFailure.js';
 import { TransportFailure } from '../../failures/transportFailure.js';
 import { rpcFailureOf, ConnectionEnded, type Exchange } from '../../peer/peer.js';
-import { declaredCapabilities, type Fields, type ServerClient } from '../../protocol/client.js';
+import { declaredCapabilities, type ServerClient } from '../../protocol/client.js';
 import { errorCodes, RpcFailure, type RpcError } from '../../protocol/errors.js';
 import { inBrief, shortened } from '../../protocol/inBrief.js';
 import { mirroredParams } from '../../protocol/mirroredParams.js';
@@ -167,7 +167,8 @@ export class ModernProtocol implements Protocol {
     const { resultType = 'complete' } = result;
     if (resultType === 'complete') {
       if (method === 'tools/list' && this.hasHeaders) this.deps.headers.learn(result);
-      const own = withoutEnvelope(hadInput ? withoutHints(result) : result);
+      // A result depending on more than its request must not be cached (X8).
+      const own = withoutEnvelope(hadInput ? without(result, 'ttlMs', 'cacheScope') : result);
       return LoopShare.of(result)?.owns(own) ?? own;
     }
     const declared = metaOf(request)[metaKeys.clientCapabilities];
@@ -281,15 +282,10 @@ function withoutEnvelope(result: Fields): Fields {
   return isObject(whole['_meta']) ? withoutMeta(whole, metaKeys.serverInfo) : whole;
 }
 
-/** A result depending on more than its request must not be cached (X8). */
-function withoutHints({ ttlMs: _, cacheScope: __, ...rest }: Fields): Fields {
-  return rest;
-}
-
 function withoutMeta(fields: Fields, key: string): Fields {
-  const { _meta: meta, ...rest } = fields;
-  const kept = Object.entries(isObject(meta) ? meta : {}).filter(([name]) => name !== key);
-  return kept.length > 0 ? { ...rest, _meta: Object.fromEntries(kept) } : rest;
+  const rest = without(fields, '_meta');
+  const kept = without(metaOf(fields), key);
+  return Object.keys(kept).length > 0 ? { ...rest, _meta: kept } : rest;
 }
 
 const ourVersions: readonly string[] = [modernVersion, ...protocolVersions];
@@ -317,7 +313,7 @@ export function readRefusedVersion(data: unknown): Discovery {
 }
 
 function supportedIn(data: unknown): readonly unknown[] | undefined {
-  const supported: unknown = isObject(data) ? data['supported'] : undefined;
+  const supported: unknown = asFields(data)['supported'];
   return Array.isArray(supported) ? supported : undefined;
 }
 

@@ -1,7 +1,6 @@
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { BoundedMap } from '../../base/boundedMap.js';
-import { isObject } from '../../base/isObject.js';
-import type { Fields } from '../../protocol/client.js';
+import { asFields, asList, type Fields } from '../../base/isObject.js';
 import { mirroredParams, mirroredValue, namedParams, toHeader } from '../../protocol/mirroredParams.js';
 import type { MirroredParam } from '../../protocol/mirroredParams.js';
 
@@ -12,12 +11,12 @@ export class RequestHeaders {
   private readonly tools = new BoundedMap<string, readonly MirroredParam[]>(mostTools);
 
   learn({ tools }: Fields): void {
-    if (!Array.isArray(tools)) return;
-    for (const tool of tools as unknown[]) {
-      if (!isObject(tool) || typeof tool['name'] !== 'string') continue;
-      const mirrored = mirroredParams(tool['inputSchema']);
-      if (typeof mirrored !== 'string' && mirrored.length > 0) this.tools.set(tool['name'], mirrored);
-      else this.tools.delete(tool['name']);
+    for (const tool of asList(tools)) {
+      const { name, inputSchema } = asFields(tool);
+      if (typeof name !== 'string') continue;
+      const mirrored = mirroredParams(inputSchema);
+      if (typeof mirrored !== 'string' && mirrored.length > 0) this.tools.set(name, mirrored);
+      else this.tools.delete(name);
     }
   }
 
@@ -28,9 +27,10 @@ export class RequestHeaders {
   of(message: JSONRPCMessage): Record<string, string> {
     if (!('method' in message)) return {};
     const { method } = message;
-    const { name, arguments: args } = (message.params ?? {}) as Fields;
+    const params = asFields(message.params);
+    const { name, arguments: args } = params;
     const headers: Record<string, string> = { 'mcp-method': toHeader(String(method)) };
-    const target = (message.params as Fields | undefined)?.[namedParams.get(method) ?? ''];
+    const target = params[namedParams.get(method) ?? ''];
     if (typeof target === 'string') headers['mcp-name'] = toHeader(target);
     if (method !== 'tools/call') return headers;
     for (const param of this.mirroredBy(name)) {

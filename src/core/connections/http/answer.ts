@@ -6,7 +6,7 @@ import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.
 import type { Readable } from 'node:stream';
 import { withoutMark } from '../../base/byteOrderMark.js';
 import { delay } from '../../base/clock.js';
-import { isObject } from '../../base/isObject.js';
+import { asFields } from '../../base/isObject.js';
 import type { Disposable } from '../../base/disposables.js';
 import { requestId, type HttpChannelDeps } from './endpoint.js';
 import { broken, type HttpReply, inShort, isForNow, readPieces, readRefused, readShort, shown } from './exchange.js';
@@ -70,7 +70,7 @@ export async function readWholeAnswer(
     for (let attempt = 0; unfinished; attempt++) {
       const { lastEventId, failure }: Unfinished = unfinished;
       if (attempt === mostResumptions || signal.aborted) throw failure;
-      await delay(clock, retryMs ?? firstDelayMs * 2 ** attempt, signal).catch(() => undefined);
+      await delay(clock, retryMs ?? firstDelayMs * 2 ** attempt, signal);
       log.write('debug', `Taking up the answer to request ${id} after event ${lastEventId}`);
       const taken = await endpoint.get(lastEventId, 'call', signal).catch((error: unknown) => {
         if (broken(error, endpoint.url).reason.kind === 'broken') return undefined;
@@ -125,9 +125,8 @@ function isJson(text: string): boolean {
 
 /** A JSON-RPC error without the id of the request does not answer it, but its message says why. */
 function wordsIn(text: string): string {
-  const value = storedJson(text);
-  const error = isObject(value) && value['error'];
-  const message = isObject(error) && error['message'];
+  const { error } = asFields(storedJson(text));
+  const { message } = asFields(error);
   return typeof message === 'string' ? message : text;
 }
 
@@ -272,24 +271,22 @@ export async function readEvents(reply: HttpReply, reader: EventStreamReader): P
     else if (event !== 'message') reader.onOther?.(event, data);
     else if (data.trim() !== '') skip(data);
   };
-  const hearInTurns = (event: EventSourceMessage, messages: JSONRPCMessage[] | undefined): Promise<void> =>
-    share.chargeTurns(messages ?? [undefined], (message) => hear(event, message));
-  const takeShort = (event: EventSourceMessage): Promise<void> | undefined => {
+  const take = async (event: EventSourceMessage): Promise<void> => {
+    const { data } = event;
+    const isLong = data.length > longMessage;
+    if (isLong) share.spend(fed);
     const since = share.now();
-    const messages = event.event === 'endpoint' ? undefined : parseMessages(event.data);
-    // The listener removes an answer from its open requests on the question, so it is delivered after it.
-    spend(messages, share.now() - since + fed, false);
-    if (messages && messages.length > 1) return hearInTurns(event, messages);
-    hear(event, messages?.[0]);
-    return undefined;
-  };
-  const takeLong = async (event: EventSourceMessage): Promise<void> => {
-    share.spend(fed);
-    const messages = await parseLongMessages(share, event.data);
-    if (event.data.length > largestUnasked && !messages?.some((message) => reader.isAsked(message)))
+    const messages = isLong
+      ? await parseLongMessages(share, data)
+      : event.event === 'endpoint'
+        ? undefined
+        : parseMessages(data);
+    if (data.length > largestUnasked && !messages?.some((message) => reader.isAsked(message)))
       return skip(`A message of more than ${largestUnasked / 1024 / 1024} MiB, which nobody asked for`);
-    spend(messages, 0, true);
-    await hearInTurns(event, messages);
+    // The listener removes an answer from its open requests on the question, so it is delivered after it.
+    spend(messages, isLong ? 0 : share.now() - since + fed, isLong);
+    if (!isLong && (messages?.length ?? 1) === 1) return hear(event, messages?.[0]);
+    await share.chargeTurns(messages ?? [undefined], (message) => hear(event, message));
   };
   const parser = createParser({
     maxBufferSize: most,
@@ -315,12 +312,11 @@ export async function readEvents(reply: HttpReply, reader: EventStreamReader): P
       pending += chunk.length;
       for (const event of events.splice(0)) {
         hasEvents = true;
-        const { id, data } = event;
+        const { id } = event;
         if (id !== undefined && id !== '' && !/\p{Cc}/u.test(id)) reader.onId?.(id);
         // One chunk may hold thousands of events.
         if (share.isTurnFull) await share.turn();
-        if (data.length > longMessage) await takeLong(event);
-        else await takeShort(event);
+        await take(event);
         fed = 0;
         pending = 0;
         long.dispose();
@@ -333,7 +329,7 @@ export async function readEvents(reply: HttpReply, reader: EventStreamReader): P
     // Some servers end the stream without the empty line after the last event.
     parser.feed('\n\n');
     const [last] = events.splice(0);
-    if (last && last.data.length <= longMessage && parseMessages(last.data)) await takeShort(last);
+    if (last && last.data.length <= longMessage && parseMessages(last.data)) await take(last);
     else if (!hasEvents) reader.onUnread?.(beginning);
   } catch (error) {
     throw broken(error, url);

@@ -111,7 +111,7 @@ export class StreamableChannel extends HttpChannel {
         // A server lives if it wants a sign-in or redirects.
         if (signal.aborted || (reason.kind !== 'unreachable' && reason.kind !== 'broken')) return;
         if (reason.kind === 'unreachable' || attempt === mostProbes) return die(message);
-        await delay(clock, 20 * attempt, signal).catch(() => undefined);
+        await delay(clock, 20 * attempt, signal);
       }
     }
   }
@@ -355,7 +355,7 @@ class ServerStream {
       const growing = Math.min(firstDelayMs * 2 ** Math.max(0, failures - 1), longestDelayMs);
       // The server's delay is for an ended stream. A refusing server must not be asked ten times a second.
       const wait = outcome === 'refused' ? Math.max(growing, this.retryMs ?? 0) : (this.retryMs ?? growing);
-      await delay(clock, wait, signal).catch(() => undefined);
+      await delay(clock, wait, signal);
     }
   }
 

@@ -395,7 +395,7 @@ class ReadPace {
   rest(waitMs: number): void {
     if (waitMs === 0 || this.isResting) return;
     this.isResting = true;
-    const over = delay(this.clock, waitMs, this.ending.signal).catch(() => undefined);
+    const over = delay(this.clock, waitMs, this.ending.signal);
     void this.during(over.then(() => (this.isResting = false)));
   }
 

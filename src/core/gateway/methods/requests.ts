@@ -1,7 +1,7 @@
 /** A request to an instance and back. A closed socket does not end it, because in MCP disconnecting cancels nothing. */
 import { randomUUID } from 'node:crypto';
 import { Cancellation, abortSignalOf } from '../../base/cancellation.js';
-import { isObject } from '../../base/isObject.js';
+import { isObject, without } from '../../base/isObject.js';
 import { jsonOf } from '../../base/jsonInSlices.js';
 import { LoopShare } from '../../base/turns.js';
 import { limited, type Clock } from '../../base/clock.js';
@@ -17,7 +17,7 @@ import type { Delivery } from '../../results/delivery.js';
 import type { GatewayBackend } from '../backend.js';
 import { conversationOf, namedBy, sessionConversation, CallClient } from '../conversations/conversation.js';
 import type { Asking, CallInFlight, Client } from '../conversations/conversation.js';
-import { errorIn, isAtLeast, statusOf, without } from '../dialect.js';
+import { errorIn, isAtLeast, statusOf } from '../dialect.js';
 import type { Reply } from '../eventStreams.js';
 import { errorAnswer, errorMessage, isRequestId, notificationMessage, resultMessage } from '../../protocol/jsonRpc.js';
 import type { RequestId } from '../../protocol/jsonRpc.js';

@@ -1,7 +1,7 @@
 /** Writes a recorded call as a page of Markdown: its input and output, its progress and the log of its server. Pure. */
 import { sameJson } from '../../../core/base/canonicalJson.js';
 import { fenced, formatted, markdownList, type Markdown } from '../../../core/base/inert.js';
-import { isObject } from '../../../core/base/isObject.js';
+import { asFields, isObject } from '../../../core/base/isObject.js';
 import { laidOut } from '../../../core/base/text.js';
 import type { CallContent } from '../../../core/calls/contents.js';
 import type { CallFact } from '../../../core/calls/fact.js';
@@ -16,7 +16,7 @@ export function callPage(fact: CallFact, content: CallContent | undefined, redac
     fenced(beginning(redact(text), longestText, text.length), language);
   const json = (value: unknown): Markdown => block(JSON.stringify(value ?? {}, undefined, 2), 'json');
   const partOf = (part: unknown): Markdown => {
-    const { type, text, mimeType, data } = isObject(part) ? part : {};
+    const { type, text, mimeType, data } = asFields(part);
     if (typeof text === 'string') return block(laidOut(text, longestText));
     if (typeof data !== 'string') return json(part);
     const kind = type === 'audio' ? 'A recording' : 'An image';

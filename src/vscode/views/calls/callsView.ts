@@ -2,7 +2,7 @@
 import * as vscode from 'vscode';
 import { toDisposable, type Disposable } from '../../../core/base/disposables.js';
 import { inert } from '../../../core/base/inert.js';
-import { isObject } from '../../../core/base/isObject.js';
+import { asFields, isObject, type Fields } from '../../../core/base/isObject.js';
 import { makePrivateFile } from '../../../core/base/privateFile.js';
 import { jsonLines } from '../../../core/base/text.js';
 import { callCommand } from '../../../core/calls/command.js';
@@ -73,7 +73,7 @@ export function showCalls(
     rows.filterBy(text);
     show();
   };
-  const argumentsOf = (fact: CallFact): Readonly<Record<string, unknown>> | undefined => {
+  const argumentsOf = (fact: CallFact): Fields | undefined => {
     const given = slot.engine?.recorder.contents.get(fact)?.given;
     return isObject(given) ? given : undefined;
   };
@@ -167,8 +167,8 @@ export class CallPages extends ReadOnlyDocuments {
 
 /** Another extension may run a command with any argument. */
 function factOf(row: unknown): Fact | undefined {
-  const fact = isObject(row) ? row['fact'] : undefined;
-  return isObject(fact) && typeof fact['id'] === 'string' ? (fact as unknown as Fact) : undefined;
+  const fact = asFields(asFields(row)['fact']);
+  return typeof fact['id'] === 'string' ? (fact as unknown as Fact) : undefined;
 }
 
 class CallRows implements vscode.TreeDataProvider<CallRow> {

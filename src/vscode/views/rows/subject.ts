@@ -1,5 +1,5 @@
 import type { OfferName } from '../../../core/approval/offerPrints.js';
-import { isObject } from '../../../core/base/isObject.js';
+import { asFields, isObject } from '../../../core/base/isObject.js';
 import type { TreeNode } from './treeNode.js';
 
 /** A row or the id of a server. Another extension may run a command with any argument, so the rest counts as undefined. */
@@ -18,7 +18,7 @@ export function serverOf(subject: Subject): string | undefined {
 }
 
 export function nodeOf(subject: Subject): SubjectNode | undefined {
-  const node = isObject(subject) ? subject['node'] : undefined;
+  const node = asFields(subject)['node'];
   if (!isObject(node)) return undefined;
   const { kind, ticked, changed } = node;
   return {

@@ -4,7 +4,7 @@
  */
 import type * as sdk from '@modelcontextprotocol/sdk/shared/auth.js';
 import type { ZodType } from 'zod';
-import { isObject } from '../../../base/isObject.js';
+import { isObject, type Fields } from '../../../base/isObject.js';
 import { unlessThrown } from '../../../base/unlessThrown.js';
 
 /** The address of an endpoint that an authorization server does not have. By RFC 2606 it never resolves. */
@@ -12,7 +12,7 @@ export const absentEndpoint = 'https://absent.invalid/';
 
 interface Kind {
   readonly schemas: readonly (keyof typeof sdk & `${string}Schema`)[];
-  readonly assumed?: Readonly<Record<string, unknown>>;
+  readonly assumed?: Fields;
 }
 
 /** The kinds of answers, by the field that identifies them. */
@@ -68,7 +68,7 @@ function parsedObject(text: string): Record<string, unknown> | undefined {
   return isObject(value) ? { ...value } : undefined;
 }
 
-function repair(schema: ZodType, answer: Record<string, unknown>, assumed: Readonly<Record<string, unknown>>): void {
+function repair(schema: ZodType, answer: Record<string, unknown>, assumed: Fields): void {
   for (let round = 0; round < mostRounds; round++) {
     for (const [key, value] of Object.entries(assumed)) answer[key] ??= value;
     const issues = schema.safeParse(answer).error?.issues ?? [];
