@@ -379,6 +379,7 @@ const notFed: Readonly<Record<string, readonly string[]>> = {
     'lock',
     'underLock',
     'leadsOutside',
+    'answerAt',
     'readContent',
     'writeInside',
     'refuseOutside',
