@@ -7,9 +7,6 @@ import type { CommandLine } from '../../support/core/commandLine.js';
 import { configText, fixture } from '../../support/core/configText.js';
 import { Serving } from '../../support/core/serving.js';
 import { Terminal, terminalsMissing } from '../../support/core/terminal.js';
-import { systemClock } from '../../../src/core/base/clock.js';
-import { SharedFile } from '../../../src/core/files/sharedFile.js';
-import { ApprovalLedger } from '../../../src/core/approval/ledger.js';
 import { posixIt, suiteNotHere } from '../../support/notHere.js';
 
 describe('approval on the command line (S1)', () => {
@@ -123,12 +120,7 @@ describe('approval on the command line (S1)', () => {
     cli.save({ a: stage.server('a', { env: { MORE: '1' } }) });
     await refuses();
     cli.save({ a: stage.server('a') });
-    const store = new SharedFile(cli.approvalsFile, systemClock);
-    const ledger = new ApprovalLedger({ store, asks: () => true });
-    await ledger.load();
-    await ledger.revoke(ledger.servers[0] ?? assert.fail('nothing was approved'));
-    ledger.dispose();
-    store.dispose();
+    await stage.revoke();
     await refuses();
     assert.equal((await cli.run('connect', 'a', '--approve')).code, 2);
   });

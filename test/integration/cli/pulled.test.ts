@@ -5,9 +5,6 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
-import { systemClock } from '../../../src/core/base/clock.js';
-import { SharedFile } from '../../../src/core/files/sharedFile.js';
-import { ApprovalLedger } from '../../../src/core/approval/ledger.js';
 import { ApprovalStage } from '../../support/core/approvalStage.js';
 import type { CommandLine } from '../../support/core/commandLine.js';
 import { http, type Entry } from '../../support/core/configText.js';
@@ -61,13 +58,7 @@ describe('connect and approvals (S1)', () => {
     const changed = new Promise<void>((resolve) => {
       client.setNotificationHandler(ToolListChangedNotificationSchema, () => resolve());
     });
-    // Same as the editor.
-    const store = new SharedFile(cli.approvalsFile, systemClock);
-    const ledger = new ApprovalLedger({ store, asks: () => true });
-    await ledger.load();
-    await ledger.revoke(ledger.servers[0] ?? assert.fail('nothing was approved'));
-    ledger.dispose();
-    store.dispose();
+    await stage.revoke();
     await within(changed, 'list_changed');
     assert.deepEqual(await stage.names(client), []);
     assert.deepEqual(await stage.namesFor('a'), []);

@@ -5,6 +5,9 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { ApprovalLedger } from '../../../src/core/approval/ledger.js';
+import { systemClock } from '../../../src/core/base/clock.js';
+import { SharedFile } from '../../../src/core/files/sharedFile.js';
 import { untilNone } from '../processes.js';
 import { fixturePath } from './bundles.js';
 import { CommandLine } from './commandLine.js';
@@ -59,6 +62,16 @@ export class ApprovalStage {
 
   forgetRuns(): void {
     writeFileSync(this.stamp, '');
+  }
+
+  /** Revokes the approval of the first server, as the editor does. */
+  async revoke(): Promise<void> {
+    const store = new SharedFile(this.cli.approvalsFile, systemClock);
+    const ledger = new ApprovalLedger({ store, asks: () => true });
+    await ledger.load();
+    await ledger.revoke(ledger.servers[0] ?? assert.fail('nothing was approved'));
+    ledger.dispose();
+    store.dispose();
   }
 
   get stored(): readonly { readonly server: string; readonly source: string }[] {

@@ -160,7 +160,7 @@ describe('the launcher of other agents (G6)', () => {
     for (const [name, entry, expected] of [
       [
         'an address of a registry',
-        { resolved: 'https://registry.npmjs.org/mcp-toolsets/-/mcp-toolsets-1.2.3.tgz', integrity },
+        { resolved: 'https://registry.example/mcp-toolsets/-/mcp-toolsets-1.2.3.tgz', integrity },
         true,
       ],
       [

@@ -2,6 +2,20 @@ import assert from 'node:assert/strict';
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { discover, placesElsewhere } from '../../../../../src/core/connections/http/oauth/discovery.js';
 
+/** Each kind of endpoint counts alike. */
+function assertElsewhere(issuer: string, address: string, expected: readonly string[]): void {
+  const own = {
+    issuer,
+    authorization_endpoint: `${issuer}/a`,
+    token_endpoint: `${issuer}/t`,
+    response_types_supported: [],
+  };
+  for (const key of ['authorization_endpoint', 'token_endpoint', 'registration_endpoint', 'revocation_endpoint']) {
+    const authority = { issuer, metadata: { ...own, [key]: address }, resource: undefined, scopes: undefined };
+    assert.deepEqual(placesElsewhere(authority), expected, key);
+  }
+}
+
 describe('OAuth discovery (X7)', () => {
   const server = new URL('https://mcp.example/mcp');
   const issuer = 'https://auth.example';
@@ -127,16 +141,7 @@ describe('OAuth discovery (X7)', () => {
     ['http://127.0.0.1:1000', 'http://127.0.0.1:2000/authorize', true],
   ] as const) {
     it(`${address} is ${isElsewhere ? 'not on' : 'on'} the site of ${of}, as every kind of endpoint`, () => {
-      const own = {
-        issuer: of,
-        authorization_endpoint: `${of}/a`,
-        token_endpoint: `${of}/t`,
-        response_types_supported: [],
-      };
-      for (const key of ['authorization_endpoint', 'token_endpoint', 'registration_endpoint', 'revocation_endpoint']) {
-        const authority = { issuer: of, metadata: { ...own, [key]: address }, resource: undefined, scopes: undefined };
-        assert.deepEqual(placesElsewhere(authority), isElsewhere ? [new URL(address).origin] : [], key);
-      }
+      assertElsewhere(of, address, isElsewhere ? [new URL(address).origin] : []);
     });
   }
 
@@ -165,17 +170,8 @@ describe('OAuth discovery (X7)', () => {
     ['https://h.example/tenant-a', 'https://h.example:8443/tenant-a/authorize', true],
   ] as const)
     it(`if an issuer has a path, ${address} is ${isElsewhere ? 'another site than' : 'on the site of'} ${of} (X7c)`, () => {
-      const own = {
-        issuer: of,
-        authorization_endpoint: `${of}/a`,
-        token_endpoint: `${of}/t`,
-        response_types_supported: [],
-      };
-      for (const key of ['authorization_endpoint', 'token_endpoint', 'registration_endpoint', 'revocation_endpoint']) {
-        const authority = { issuer: of, metadata: { ...own, [key]: address }, resource: undefined, scopes: undefined };
-        const { origin, pathname } = new URL(address);
-        assert.deepEqual(placesElsewhere(authority), isElsewhere ? [origin + pathname] : [], key);
-      }
+      const { origin, pathname } = new URL(address);
+      assertElsewhere(of, address, isElsewhere ? [origin + pathname] : []);
     });
 
   it('without metadata, the assumed addresses at the root of the host are another site than an issuer with a path (X7c)', () => {
